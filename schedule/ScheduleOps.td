@@ -1,0 +1,121 @@
+//===- ScheduleOps.td - the schedule dialect -------------------*- tablegen -*-===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A program after scheduling: every tensor has become a piece of memory
+// (`memref` with identity layout, row-major, one byte for i1 and for types
+// narrower than a byte), and the program is a sequence of kernel launches,
+// copies, loops and library calls over it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPOKESHAVE_SCHEDULE_OPS
+#define SPOKESHAVE_SCHEDULE_OPS
+
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Schedule_Dialect : Dialect {
+  let name = "schedule";
+  let cppNamespace = "::spokeshave::schedule";
+  let summary = "Order, buffers, parallel regions";
+}
+
+class Schedule_Op<string mnemonic, list<Trait> traits = []> : Op<Schedule_Dialect, mnemonic, traits>;
+
+def Schedule_ProgramOp : Schedule_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
+  let summary = "the driver of one compiled program";
+  let description = [{
+    Block arguments: first the program's arguments, then its results, all
+    memrefs. `arena_bytes` is the size of the pooled temporaries of one
+    execution. `aliases[i]` is the argument whose donated buffer result i
+    takes over, or -1.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$num_arguments, I64Attr:$arena_bytes,
+                       DenseI64ArrayAttr:$aliases);
+  let regions = (region SizedRegion<1>:$body);
+}
+
+def Schedule_KernelOp : Schedule_Op<"kernel", [IsolatedFromAbove, Symbol]> {
+  let summary = "a distinct fusion, outlined, waiting to be lowered by kernel/";
+  let description = [{
+    Holds one `graph.fusion` in its body. Identical fusions share one.
+    Buffers of a launch: the fusion's inputs, then its outputs.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+}
+
+def Schedule_ArenaOp : Schedule_Op<"arena", [Pure]> {
+  let summary = "a temporary: a typed view of the execution's arena at a byte offset";
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "`at` $offset attr-dict `:` type($result)";
+}
+
+def Schedule_ConstantOp : Schedule_Op<"constant", [Pure]> {
+  let summary = "constant data that lives beside the code";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+}
+
+def Schedule_ViewOp : Schedule_Op<"view", [Pure]> {
+  let summary = "the same bytes with another shape or element type";
+  let arguments = (ins AnyMemRef:$source, DefaultValuedAttr<I64Attr, "0">:$byte_offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+}
+
+def Schedule_ParallelOp : Schedule_Op<"parallel", [SingleBlock, NoTerminator]> {
+  let summary = "one parallel region: its launches run in order on all threads, a barrier between";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+}
+
+def Schedule_LaunchOp : Schedule_Op<"launch"> {
+  let summary = "runs a kernel over all its tasks";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, I64Attr:$num_inputs, Variadic<AnyMemRef>:$buffers);
+  let assemblyFormat = "$kernel `inputs` $num_inputs `(` $buffers `)` attr-dict `:` type($buffers)";
+}
+
+def Schedule_CopyOp : Schedule_Op<"copy"> {
+  let summary = "copies the bytes of one buffer to another";
+  let arguments = (ins AnyMemRef:$source, AnyMemRef:$target);
+  let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `to` type($target)";
+}
+
+def Schedule_WhileOp : Schedule_Op<"while", [NoRegionArguments, NoTerminator]> {
+  let summary = "runs `condition`, then while the i1 at `predicate` is true `body` and `condition`";
+  let description = [{
+    Carried values live in buffers that both regions read and write in place.
+    `trip_count`, where the compiler could prove it, lets the driver count
+    instead of looking at `predicate` (then `condition` is empty).
+  }];
+  let arguments = (ins AnyMemRef:$predicate, OptionalAttr<I64Attr>:$trip_count);
+  let regions = (region SizedRegion<1>:$condition, SizedRegion<1>:$body);
+  let assemblyFormat = "$predicate attr-dict `:` type($predicate) `condition` $condition `body` $body";
+}
+
+def Schedule_CaseOp : Schedule_Op<"case", [NoRegionArguments, NoTerminator]> {
+  let summary = "runs the branch that the i32 (or, for an if, i1: true is branch 0) at `index` names; out of range: the last";
+  let arguments = (ins AnyMemRef:$index);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+}
+
+def Schedule_LibraryOp : Schedule_Op<"library"> {
+  let summary = "a call to a library routine of the runtime (FFT, LAPACK), counted";
+  let arguments = (ins StrAttr:$routine, I64Attr:$num_inputs, Variadic<AnyMemRef>:$buffers, DictionaryAttr:$config);
+  let assemblyFormat = "$routine `inputs` $num_inputs `(` $buffers `)` $config attr-dict `:` type($buffers)";
+}
+
+def Schedule_CustomCallOp : Schedule_Op<"custom_call"> {
+  let summary = "a call to a registered FFI target, counted";
+  let arguments = (ins StrAttr:$target, I64Attr:$num_inputs, Variadic<AnyMemRef>:$buffers,
+                       DictionaryAttr:$config, I32Attr:$api_version);
+  let assemblyFormat = "$target `inputs` $num_inputs `(` $buffers `)` $config `api` $api_version attr-dict `:` type($buffers)";
+}
+
+#endif
