@@ -1,6 +1,6 @@
 # LLVM and MLIR 19 come from Debian's packages and are linked as their two
 # shared libraries. The static MLIR targets of MLIRConfig.cmake are not used.
-find_package(LLVM 19 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
+find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
 find_package(Threads REQUIRED)
 
 set(SPOKESHAVE_LLVM_PREFIX "${LLVM_INSTALL_PREFIX}")
