@@ -9,13 +9,13 @@
 
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Graph_Dialect : Dialect {
   let name = "graph";
   let cppNamespace = "::spokeshave::graph";
   let summary = "Fusions: groups of StableHLO operations that become one kernel";
-  let useDefaultAttributePrinterParser = 1;
 }
 
 // The kind names the operation that gives a fusion its loop structure (its
@@ -48,19 +48,40 @@ def Graph_FusionOp : Graph_Op<"fusion", [IsolatedFromAbove, SingleBlock, Pure]> 
     intermediate tensors need exist in memory.
 
     `name` is a short human-readable name made of the operations inside, like
-    `dot_add_tanh`; `count` instructions were there before duplication.
+    `dot_add_tanh`. The location is the hero's, so that it leads to the user's
+    source line.
+
+    ```
+    %0 = graph.fusion loop "sine_add"(%x = %arg0 : tensor<8xf32>) -> tensor<8xf32> {
+      %1 = stablehlo.sine %x : tensor<8xf32>
+      %2 = stablehlo.add %1, %x : tensor<8xf32>
+      graph.yield %2 : tensor<8xf32>
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyType>:$inputs, Graph_FusionKind:$kind, StrAttr:$name);
   let results = (outs Variadic<AnyType>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let skipDefaultBuilders = 1; // they would leave the body without its block
+  let builders = [
+    /// Makes a fusion with an empty block whose arguments have the inputs' types.
+    OpBuilder<(ins "::mlir::TypeRange":$outputs, "::mlir::ValueRange":$inputs,
+                   "FusionKind":$kind, "::llvm::StringRef":$name)>
+  ];
+  let extraClassDeclaration = [{
+    /// The only block; its arguments are the inputs in order.
+    ::mlir::Block &getBlock() { return getBody().front(); }
+    /// The terminator; its operands are the results in order.
+    YieldOp getYield();
+  }];
 }
 
 def Graph_YieldOp : Graph_Op<"yield", [Terminator, ReturnLike, Pure, HasParent<"FusionOp">]> {
   let summary = "the results of a fusion";
   let arguments = (ins Variadic<AnyType>:$values);
-  let assemblyFormat = "$values attr-dict `:` type($values)";
+  let assemblyFormat = "($values^)? attr-dict (`:` type($values)^)?";
 }
 
 #endif
