@@ -1,0 +1,72 @@
+//===- Machine.h - what a CPU is, as far as the compiler cares -------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tile sizes, grids and instruction selection are chosen from these facts, so
+// all of them are hashed into the key of each compiled program. They may change
+// tiles and the number of tasks, never the order of a reduction.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+
+namespace spokeshave::machine {
+
+/// The instruction sets that code is generated for, each including the former.
+enum class Isa {
+  X86_64, ///< "x86-64": SSE2, what every x86-64 has
+  Avx2,   ///< "avx2": AVX2, FMA, F16C, BMI2 (x86-64-v3)
+  Avx512, ///< "avx512": AVX-512 F, BW, CD, DQ, VL (x86-64-v4)
+};
+
+llvm::StringRef nameOf(Isa isa);
+
+struct Machine {
+  Isa isa = Isa::X86_64;
+  std::string cpu = "x86-64"; ///< LLVM's name of the processor to generate code for
+  std::string features;       ///< LLVM's feature string, "+avx2,+fma,..."
+  std::string model;          ///< what the processor calls itself; for people only
+
+  int64_t vectorBits = 128;
+  int64_t numVectorRegisters = 16;
+  bool hasFma = false;
+  bool hasF16c = false; ///< conversions between f16 and f32
+  bool hasBf16 = false; ///< AVX512-BF16: bf16 dot products and conversions
+  bool hasFp16 = false; ///< AVX512-FP16 arithmetic
+  bool hasVnni = false; ///< AVX512-VNNI: int8 dot products
+  bool hasVbmi = false; ///< AVX512-VBMI: byte permutes
+
+  int64_t l1Bytes = 32 << 10;  ///< data, of one core
+  int64_t l2Bytes = 512 << 10; ///< of one core
+  int64_t l3Bytes = 8 << 20;   ///< of the package
+  int64_t threads = 1; ///< that this process may use: affinity and cgroup quota
+
+  /// Lanes of a vector register for elements of `bits`.
+  int64_t lanes(int64_t bits) const { return vectorBits / bits; }
+  /// Of everything that generated code may depend on.
+  uint64_t hash() const;
+};
+
+/// The facts for `isa`: "native" (the best that this machine has), "avx512",
+/// "avx2" or "x86-64"; a BadOption error for another name. An instruction set
+/// beyond this machine is described as well, so that its code can be looked at.
+llvm::Expected<Machine> describe(llvm::StringRef isa = "native");
+
+/// Whether this machine can run code made for `isa`.
+bool canRun(Isa isa);
+
+/// Threads that this process may use: the smaller of its affinity mask and its
+/// cgroup's CPU quota, at least 1.
+int64_t availableThreads();
+
+/// Bytes of memory that this process may use: the smaller of the physical memory
+/// and its cgroup's limit.
+int64_t availableMemory();
+
+} // namespace spokeshave::machine
