@@ -4,8 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One kernel computes one fusion. It is written with this dialect's memory
-// operations, `scf` for loops and branches, and `arith`, `math` and `vector`
-// on values no larger than a register tile. Index arithmetic is `index`.
+// operations, `scf` for loops and branches, and `arith`, `math` and one-
+// dimensional `vector` values no larger than a register tile. Index arithmetic
+// is `index`; indices that differ from lane to lane are vectors of i32, or of i64
+// where a buffer has 2^31 elements or more.
+//
+// Values in registers: integers are signless (the operation knows the sign),
+// predicates are i1. f16, bf16 and the f8 types are loaded and stored as their
+// bits (i16, i8); kernel/ computes on them in f32 and rounds after each
+// operation. Complex values are pairs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SPOKESHAVE_KERNEL_OPS
@@ -31,33 +38,104 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
     Tasks are independent and may run on any thread in any order; so that bits
     do not depend on the thread count, what a task computes depends on its
     number alone.
+
+    An output may be the same memory as an input that is read only at the
+    position that is being written: a kernel loads whatever an iteration needs
+    before it stores.
+
+    ```
+    kernel.func @add(%task: index, %x: memref<8xf32>, %y: memref<8xf32>)
+        tasks 1 inputs 1 { ... }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, I64Attr:$num_inputs,
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes,
                        DefaultValuedAttr<I64Attr, "0">:$task_cost_ns,
                        OptionalAttr<StrAttr>:$fusion_name);
   let regions = (region SizedRegion<1>:$body);
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "llvm::StringRef":$name, "int64_t":$tasks, "int64_t":$inputs,
+                                 "mlir::TypeRange":$buffers)>];
+  let extraClassDeclaration = [{
+    mlir::Block &getBlock() { return getBody().front(); }
+    mlir::Value getTask() { return getBlock().getArgument(0); }
+    /// Inputs, then outputs.
+    mlir::ValueRange getBuffers() { return getBlock().getArguments().drop_front(); }
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
-def Kernel_LoadOp : Kernel_Op<"load"> {
+def Kernel_LoadOp : Kernel_Op<"load", [AttrSizedOperandSegments]> {
   let summary = "loads a scalar or a register tile";
   let description = [{
-    Each index is an `index` or, for a gather, a `vector<Nxindex>`. With a
-    vector result and only scalar indices, lane l reads at the given indices
-    with `lane_dim`'s index advanced by l * `lane_stride`. Lanes whose mask is
-    off read nothing and give zero. Indices must be in bounds where the mask is
-    on.
+    One index per dimension, or a single one that counts elements in row-major
+    order over the whole buffer. Each is an `index` or, for a gather, a vector
+    of i32 or i64 with one element per lane. With a vector result and only
+    scalar indices, lane l reads l * `lane_stride` elements (in row-major order)
+    beyond the indices; stride 0 reads one element into all lanes. Lanes whose
+    mask is off read nothing and give zero. Indices must be in bounds where the
+    mask is on; vector indices are signed.
+
+    The result has the buffer's element type, or integers of the same width.
   }];
-  let arguments = (ins AnyMemRef:$buffer, Variadic<AnyType>:$indices, Optional<AnyType>:$mask,
-                       OptionalAttr<I64Attr>:$lane_dim, DefaultValuedAttr<I64Attr, "1">:$lane_stride);
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Variadic<AnyType>:$indices,
+                       Optional<AnyType>:$mask, DefaultValuedAttr<I64Attr, "1">:$lane_stride);
   let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $buffer `[` $indices `]` (`mask` $mask^)? attr-dict
+    `:` type($buffer) `,` type($indices) (`,` `mask` type($mask)^)? `->` type($result)
+  }];
+  let hasVerifier = 1;
 }
 
-def Kernel_StoreOp : Kernel_Op<"store"> {
+def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments]> {
   let summary = "stores a scalar or a register tile; indices, lanes and mask as for load";
-  let arguments = (ins AnyType:$value, AnyMemRef:$buffer, Variadic<AnyType>:$indices,
-                       Optional<AnyType>:$mask, OptionalAttr<I64Attr>:$lane_dim,
+  let arguments = (ins AnyType:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer,
+                       Variadic<AnyType>:$indices, Optional<AnyType>:$mask,
                        DefaultValuedAttr<I64Attr, "1">:$lane_stride);
+  let assemblyFormat = [{
+    $value `,` $buffer `[` $indices `]` (`mask` $mask^)? attr-dict
+    `:` type($value) `,` type($buffer) `,` type($indices) (`,` `mask` type($mask)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_ScratchOp : Kernel_Op<"scratch", [Pure]> {
+  let summary = "a typed view of this worker's scratch memory at a byte offset";
+  let description = [{
+    Offsets are multiples of 64. Contents are undefined when a task begins.
+  }];
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "`at` $offset attr-dict `:` type($result)";
+}
+
+def Kernel_TableOp : Kernel_Op<"table", [Pure]> {
+  let summary = "a small constant array that lives beside the code";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+}
+
+def Kernel_PrefetchOp : Kernel_Op<"prefetch"> {
+  let summary = "hints that the element at the indices will be read soon";
+  let arguments = (ins AnyMemRef:$buffer, Variadic<AnyType>:$indices,
+                       DefaultValuedAttr<I64Attr, "3">:$locality);
+  let assemblyFormat = "$buffer `[` $indices `]` attr-dict `:` type($buffer) `,` type($indices)";
+}
+
+def Kernel_ReduceAngleOp : Kernel_Op<"reduce_angle", [Pure]> {
+  let summary = "the exact remainder of large f64 angles modulo pi/2";
+  let description = [{
+    For finite |angle| >= 2^20: `quadrant` q (0..3, as f64) and `high` + `low`, the
+    angle minus the nearest multiple of pi/2, that multiple being q modulo 4.
+    Other lanes give unspecified values. It is the rare slow path of sine, cosine
+    and tangent (Payne and Hanek's method), a call rather than inline code.
+  }];
+  let arguments = (ins AnyType:$angle);
+  let results = (outs AnyType:$quadrant, AnyType:$high, AnyType:$low);
+  let assemblyFormat = "$angle attr-dict `:` type($angle) `->` type($quadrant) `,` type($high) `,` type($low)";
 }
 
 #endif

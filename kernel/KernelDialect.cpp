@@ -1,0 +1,127 @@
+//===- KernelDialect.cpp - the kernel dialect ------------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Text form and verifiers of the operations in KernelOps.td.
+//
+//===----------------------------------------------------------------------===//
+#include "kernel/KernelDialect.h"
+
+#include "kernel/KernelDialect.cpp.inc"
+
+using namespace mlir;
+using namespace spokeshave::kernel;
+
+#define GET_OP_CLASSES
+#include "kernel/KernelOps.cpp.inc"
+
+void KernelDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "kernel/KernelOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// kernel.func
+//===----------------------------------------------------------------------===//
+
+void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, int64_t tasks,
+                   int64_t inputs, TypeRange buffers) {
+  Properties &properties = state.getOrAddProperties<Properties>();
+  properties.sym_name = builder.getStringAttr(name);
+  properties.tasks = builder.getI64IntegerAttr(tasks);
+  properties.num_inputs = builder.getI64IntegerAttr(inputs);
+  Block *block = new Block();
+  block->addArgument(builder.getIndexType(), state.location);
+  for (Type buffer : buffers)
+    block->addArgument(buffer, state.location);
+  state.addRegion()->push_back(block);
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  int64_t tasks = 0, inputs = 0;
+  if (parser.parseSymbolName(name) ||
+      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
+      parser.parseKeyword("tasks") || parser.parseInteger(tasks) ||
+      parser.parseKeyword("inputs") || parser.parseInteger(inputs) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  Properties &properties = result.getOrAddProperties<Properties>();
+  properties.sym_name = name;
+  properties.tasks = parser.getBuilder().getI64IntegerAttr(tasks);
+  properties.num_inputs = parser.getBuilder().getI64IntegerAttr(inputs);
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printer << '(';
+  llvm::interleaveComma(getBlock().getArguments(), printer,
+                        [&](BlockArgument argument) { printer.printRegionArgument(argument); });
+  printer << ") tasks " << getTasks() << " inputs " << getNumInputs();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"sym_name", "tasks", "num_inputs"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult FuncOp::verify() {
+  Block &block = getBlock();
+  if (block.getNumArguments() < 1 || !block.getArgument(0).getType().isIndex())
+    return emitOpError("needs the task number as first block argument");
+  for (Value buffer : getBuffers()) {
+    auto type = dyn_cast<MemRefType>(buffer.getType());
+    if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity())
+      return emitOpError("buffers must be static memrefs with identity layout, not ")
+             << buffer.getType();
+  }
+  if (getNumInputs() > getBuffers().size())
+    return emitOpError("has fewer buffers than inputs");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The rules that loads and stores share.
+static LogicalResult verifyAccess(Operation *op, Type value, Value buffer, OperandRange indices,
+                                  Value mask) {
+  auto memref = cast<MemRefType>(buffer.getType());
+  auto vector = dyn_cast<VectorType>(value);
+  if (vector && vector.getRank() != 1)
+    return op->emitOpError("register tiles have one dimension");
+  Type element = getElementTypeOrSelf(value);
+  Type stored = memref.getElementType();
+  bool sameBits = element.isSignlessInteger() && stored.isIntOrFloat() &&
+                  element.getIntOrFloatBitWidth() == stored.getIntOrFloatBitWidth();
+  if (element != stored && !sameBits)
+    return op->emitOpError() << element << " does not match elements of " << memref;
+  if (indices.size() != 1 && int64_t(indices.size()) != memref.getRank())
+    return op->emitOpError("needs one index, or one per dimension");
+  for (Value index : indices) {
+    if (index.getType().isIndex())
+      continue;
+    auto lanes = dyn_cast<VectorType>(index.getType());
+    if (!lanes || !vector || lanes.getShape() != vector.getShape() ||
+        !(lanes.getElementType().isInteger(32) || lanes.getElementType().isInteger(64)))
+      return op->emitOpError() << "bad index type " << index.getType();
+  }
+  if (mask && (!getElementTypeOrSelf(mask).isInteger(1) ||
+               isa<VectorType>(mask.getType()) != bool(vector)))
+    return op->emitOpError() << "bad mask type " << mask.getType();
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyAccess(*this, getResult().getType(), getBuffer(), getIndices(), getMask());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getValue().getType(), getBuffer(), getIndices(), getMask());
+}

@@ -1,0 +1,24 @@
+//===- KernelDialect.h - the kernel dialect --------------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What one kernel does to memory: loads and stores of register tiles, scratch,
+// tables. Declared in KernelOps.td.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "kernel/KernelDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "kernel/KernelOps.h.inc"
