@@ -31,21 +31,51 @@ def Schedule_ProgramOp : Schedule_Op<"program", [IsolatedFromAbove, Symbol, Sing
     Block arguments: first the program's arguments, then its results, all
     memrefs. `arena_bytes` is the size of the pooled temporaries of one
     execution. `aliases[i]` is the argument whose donated buffer result i
-    takes over, or -1.
+    takes over, or -1; the two then are one buffer. No other argument is ever
+    written.
+
+    ```mlir
+    schedule.program @main(%x: memref<4xf32>) results(%r: memref<4xf32>)
+        arena 128 aliases [-1] { ... }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$num_arguments, I64Attr:$arena_bytes,
                        DenseI64ArrayAttr:$aliases);
   let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBlock() { return getBody().front(); }
+    /// The program's arguments and its results among the block arguments.
+    ::mlir::ArrayRef<::mlir::BlockArgument> getProgramArguments();
+    ::mlir::ArrayRef<::mlir::BlockArgument> getProgramResults();
+  }];
 }
 
-def Schedule_KernelOp : Schedule_Op<"kernel", [IsolatedFromAbove, Symbol]> {
+def Schedule_KernelOp : Schedule_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator]> {
   let summary = "a distinct fusion, outlined, waiting to be lowered by kernel/";
   let description = [{
-    Holds one `graph.fusion` in its body. Identical fusions share one.
-    Buffers of a launch: the fusion's inputs, then its outputs.
+    Holds one `graph.fusion` in its body, whose inputs are the block arguments
+    (tensors). Identical fusions share one. Buffers of a launch: the fusion's
+    inputs, then its outputs.
+
+    A result of an update or scatter fusion that graph/Aliasing.h ties to an
+    input already holds that input's data when the kernel starts (in the same
+    buffer, or copied): the kernel writes only what changes.
+
+    ```mlir
+    schedule.kernel @add(%a: tensor<4xf32>) {
+      %0 = graph.fusion loop "add"(...) -> tensor<4xf32> { ... }
+    }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::spokeshave::graph::FusionOp getFusion();
+  }];
 }
 
 def Schedule_ArenaOp : Schedule_Op<"arena", [Pure]> {
@@ -66,6 +96,7 @@ def Schedule_ViewOp : Schedule_Op<"view", [Pure]> {
   let summary = "the same bytes with another shape or element type";
   let arguments = (ins AnyMemRef:$source, DefaultValuedAttr<I64Attr, "0">:$byte_offset);
   let results = (outs AnyMemRef:$result);
+  let hasVerifier = 1;
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
 }
 
@@ -77,32 +108,40 @@ def Schedule_ParallelOp : Schedule_Op<"parallel", [SingleBlock, NoTerminator]> {
 
 def Schedule_LaunchOp : Schedule_Op<"launch"> {
   let summary = "runs a kernel over all its tasks";
+  let hasVerifier = 1;
   let arguments = (ins FlatSymbolRefAttr:$kernel, I64Attr:$num_inputs, Variadic<AnyMemRef>:$buffers);
   let assemblyFormat = "$kernel `inputs` $num_inputs `(` $buffers `)` attr-dict `:` type($buffers)";
 }
 
 def Schedule_CopyOp : Schedule_Op<"copy"> {
   let summary = "copies the bytes of one buffer to another";
+  let hasVerifier = 1;
   let arguments = (ins AnyMemRef:$source, AnyMemRef:$target);
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `to` type($target)";
 }
 
-def Schedule_WhileOp : Schedule_Op<"while", [NoRegionArguments, NoTerminator]> {
+def Schedule_WhileOp : Schedule_Op<"while", [NoRegionArguments, SingleBlock, NoTerminator]> {
   let summary = "runs `condition`, then while the i1 at `predicate` is true `body` and `condition`";
   let description = [{
     Carried values live in buffers that both regions read and write in place.
-    `trip_count`, where the compiler could prove it, lets the driver count
-    instead of looking at `predicate` (then `condition` is empty).
+    With `trip_count`, where the compiler could prove it, the driver counts:
+    there is no predicate and `condition` is empty.
   }];
-  let arguments = (ins AnyMemRef:$predicate, OptionalAttr<I64Attr>:$trip_count);
-  let regions = (region SizedRegion<1>:$condition, SizedRegion<1>:$body);
-  let assemblyFormat = "$predicate attr-dict `:` type($predicate) `condition` $condition `body` $body";
+  let arguments = (ins Optional<AnyMemRef>:$predicate, OptionalAttr<I64Attr>:$trip_count);
+  let regions = (region AnyRegion:$condition, SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    (`trips` $trip_count^)? (`on` $predicate^ `:` type($predicate) `condition` $condition)?
+    `body` $body attr-dict
+  }];
 }
 
-def Schedule_CaseOp : Schedule_Op<"case", [NoRegionArguments, NoTerminator]> {
+def Schedule_CaseOp : Schedule_Op<"case", [NoRegionArguments, SingleBlock, NoTerminator]> {
   let summary = "runs the branch that the i32 (or, for an if, i1: true is branch 0) at `index` names; out of range: the last";
   let arguments = (ins AnyMemRef:$index);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let hasVerifier = 1;
+  let assemblyFormat = "$index attr-dict `:` type($index) $branches";
 }
 
 def Schedule_LibraryOp : Schedule_Op<"library"> {
