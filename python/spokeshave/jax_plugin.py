@@ -10,6 +10,8 @@ PLATFORM = "spokeshave"
 
 logger = logging.getLogger(__name__)
 
+_initialized = False
+
 
 def initialize() -> None:
     """Registers platform, lowering rules and FFI targets with JAX.
@@ -17,6 +19,9 @@ def initialize() -> None:
     JAX calls this once, before it creates any backend. Without an explicit
     ``JAX_PLATFORMS`` the stock CPU stays the default: the priority is below its.
     """
+    global _initialized
+    if _initialized:  # found both as an entry point and in a source tree
+        return
     from jax._src import xla_bridge
 
     path = _library.library_path()
@@ -24,4 +29,5 @@ def initialize() -> None:
     lowering.register(PLATFORM)
     callbacks.register(PLATFORM)
     ffi.register(PLATFORM)
+    _initialized = True
     logger.debug("registered %s from %s", PLATFORM, path)
