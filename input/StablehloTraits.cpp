@@ -1,0 +1,114 @@
+//===- StablehloTraits.cpp - traits and type predicates of StableHLO --------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// When two types count as the same, and the checks that follow from it.
+//
+//===----------------------------------------------------------------------===//
+#include "input/StablehloTraits.h"
+
+#include "input/StablehloOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace spokeshave::stablehlo {
+
+bool isFloatElement(Type type) {
+  auto floatType = dyn_cast<FloatType>(type);
+  return floatType && !floatType.isTF32() && floatType.getWidth() <= 64;
+}
+
+bool hasSingleBoundedDimension(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return false;
+  auto extensions = dyn_cast_or_null<TypeExtensionsAttr>(tensor.getEncoding());
+  if (!extensions || extensions.getBounds().size() != size_t(tensor.getRank()))
+    return false;
+  int64_t dynamic = 0;
+  for (auto [size, bound] : llvm::zip(tensor.getShape(), extensions.getBounds())) {
+    dynamic += ShapedType::isDynamic(size);
+    if (ShapedType::isDynamic(size) && ShapedType::isDynamic(bound))
+      return false;
+  }
+  return dynamic == 1;
+}
+
+bool areCompatibleElementTypes(Type a, Type b) {
+  a = getElementTypeOrSelf(a);
+  b = getElementTypeOrSelf(b);
+  auto expressed = [](Type type) {
+    auto quantized = dyn_cast<quant::QuantizedType>(type);
+    return quantized ? quantized.getExpressedType() : type;
+  };
+  // A float and a quantized type that expresses it do not match: the
+  // specification asks for conversions by uniform_quantize.
+  if (isa<quant::QuantizedType>(a) != isa<quant::QuantizedType>(b))
+    return false;
+  return expressed(a) == expressed(b);
+}
+
+bool areCompatibleTypes(Type a, Type b) {
+  if (a == b)
+    return true;
+  if (auto tupleA = dyn_cast<TupleType>(a)) {
+    auto tupleB = dyn_cast<TupleType>(b);
+    return tupleB && areCompatibleTypes(tupleA.getTypes(), tupleB.getTypes());
+  }
+  auto shapedA = dyn_cast<ShapedType>(a);
+  auto shapedB = dyn_cast<ShapedType>(b);
+  if (!shapedA || !shapedB || isa<TensorType>(a) != isa<TensorType>(b))
+    return false;
+  return succeeded(verifyCompatibleShape(a, b)) && areCompatibleElementTypes(a, b);
+}
+
+bool areCompatibleTypes(TypeRange a, TypeRange b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+           return areCompatibleTypes(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+namespace detail {
+
+SmallVector<Type> operandsAndResults(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  return types;
+}
+
+LogicalResult verifyElementTypes(Operation *op, TypeRange types) {
+  for (Type type : types)
+    if (!areCompatibleElementTypes(type, types.front()))
+      return op->emitOpError("requires compatible element types for all operands and results, got ")
+             << types.front() << " and " << type;
+  return success();
+}
+
+LogicalResult verifySameTypes(Operation *op, TypeRange types) {
+  for (Type type : types)
+    if (!areCompatibleTypes(type, types.front()))
+      return op->emitOpError("requires compatible types for all operands and results, got ")
+             << types.front() << " and " << type;
+  return success();
+}
+
+LogicalResult verifyPairwise(Operation *op, bool elementsOnly) {
+  if (op->getNumOperands() != op->getNumResults())
+    return op->emitOpError("requires as many results as operands, got ")
+           << op->getNumOperands() << " operands and " << op->getNumResults() << " results";
+  for (auto [index, operand, result] :
+       llvm::enumerate(op->getOperandTypes(), op->getResultTypes())) {
+    bool same =
+        elementsOnly ? areCompatibleElementTypes(operand, result) : areCompatibleTypes(operand, result);
+    if (!same)
+      return op->emitOpError("requires the same ")
+             << (elementsOnly ? "element type" : "type") << " for operand and result " << index
+             << ", got " << operand << " and " << result;
+  }
+  return success();
+}
+
+} // namespace detail
+} // namespace spokeshave::stablehlo
