@@ -173,7 +173,10 @@ def test_casts_saturate(ours, x64):
     x = jax.device_put(
         np.array([-20, 300.7, 1e10, -1e20, np.nan, np.inf, -np.inf], np.float32), ours
     )
-    cast = lambda t: np.asarray(jax.jit(lambda v: v.astype(t))(x)).tolist()
+
+    def cast(t):
+        return np.asarray(jax.jit(lambda v: v.astype(t))(x)).tolist()
+
     assert cast("uint8") == [0, 255, 255, 0, 0, 255, 0]
     assert cast("int32") == [-20, 300, 2**31 - 1, -(2**31), 0, 2**31 - 1, -(2**31)]
 
