@@ -221,13 +221,12 @@ Attribute Decoder::denseArray(Cursor &cursor) {
     return {};
   unsigned width = elementType.isIntOrFloat() ? elementType.getIntOrFloatBitWidth() : 0;
   uint64_t elementSize = llvm::divideCeil(width, 8);
-  if (elementSize == 0 || size > bytes.size() || size * elementSize != bytes.size()) {
+  if (elementSize == 0 || (width != 1 && width % 8 != 0) || size > bytes.size() ||
+      size * elementSize != bytes.size()) {
     cursor.error("a dense array whose size does not fit its type");
     return {};
   }
-  auto emit = [&] { return input.diagnose(cursor.offset()); };
-  return DenseArrayAttr::getChecked(emit, input.context, elementType, size,
-                                    ArrayRef<char>(bytes.data(), bytes.size()));
+  return DenseArrayAttr::get(elementType, size, ArrayRef<char>(bytes.data(), bytes.size()));
 }
 
 Attribute Decoder::denseElements(Cursor &cursor) {

@@ -254,7 +254,6 @@ Type Decoder::vhloScalarType(uint64_t code) {
   case 33: return builder.getNoneType();
   case 34: return builder.getTF32Type();
   case 35: return builder.getFloat8E4M3Type();
-  case 36: return builder.getFloat8E3M4Type();
   default: return {};
   }
 }
@@ -298,7 +297,7 @@ Type Decoder::vhloType(Cursor &cursor) {
     return cursor.ok() ? stablehlo::FutureType::get(context, elements) : Type();
   }
   default: {
-    // f4E2M1FN, f6E2M3FN, f6E3M2FN and f8E8M0FNU (37 to 40) are newer than MLIR 19.
+    // f8E3M4, f4E2M1FN, f6E2M3FN, f6E3M2FN and f8E8M0FNU (36 to 40) are newer than MLIR 19.
     Type scalar = vhloScalarType(code);
     if (!scalar)
       cursor.error("VHLO types of code " + Twine(code) + " are not supported");
