@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "tools/Passes.h"
 
+#include "graph/GraphDialect.h"
+#include "graph/Pipeline.h"
 #include "input/Dialects.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,12 +25,14 @@ namespace spokeshave {
 void registerAllPasses() {
   // MLIR's own, which need no phase: canonicalize, cse, symbol-dce, inline...
   registerTransformsPasses();
+  graph::registerGraphPasses();
 }
 
 void registerAllDialects(DialectRegistry &registry) {
   registerInputDialects(registry);
   registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, scf::SCFDialect,
                   vector::VectorDialect>();
+  registry.insert<graph::GraphDialect>();
 }
 
 } // namespace spokeshave

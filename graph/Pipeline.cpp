@@ -1,0 +1,37 @@
+//===- Pipeline.cpp - the graph level in order -----------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "graph/Pipeline.h"
+
+#include "graph/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace spokeshave::graph {
+
+void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
+  // Shardings first: they wrap calls and hide types from the inliner.
+  manager.addPass(createSingleDevice());
+  manager.addPass(createInline());
+
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(createCSEPass());
+  // Barriers fall only now: they keep CSE from undoing rematerialisation.
+  function.addPass(createDropBarriers());
+  function.addPass(createFuseAlone());
+}
+
+void registerGraphPasses() {
+  registerGraphLevelPasses();
+  PassPipelineRegistration<>("graph", "the whole graph level", [](OpPassManager &manager) {
+    buildGraphPipeline(manager, GraphOptions());
+  });
+}
+
+} // namespace spokeshave::graph
