@@ -25,7 +25,8 @@ namespace spokeshave::machine {
 namespace {
 
 // What each level needs of cpuid, in LLVM's names.
-constexpr const char *kAvx2Needs[] = {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "popcnt"};
+constexpr const char *kAvx2Needs[] = {"avx2", "fma",   "f16c",  "bmi",
+                                      "bmi2", "lzcnt", "movbe", "popcnt"};
 constexpr const char *kAvx512Needs[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
 
 // Extensions used where present, beyond what the level brings with it.
@@ -37,7 +38,9 @@ const llvm::StringMap<bool> &hostFeatures() {
   return features;
 }
 
-bool hostHas(llvm::StringRef feature) { return hostFeatures().lookup(feature); }
+bool hostHas(llvm::StringRef feature) {
+  return hostFeatures().lookup(feature);
+}
 
 bool hostHasAll(llvm::ArrayRef<const char *> features) {
   return llvm::all_of(features, [](const char *name) { return hostHas(name); });
@@ -69,8 +72,7 @@ int64_t parseSize(llvm::StringRef text) {
 
 void readCaches(Machine &machine) {
   for (int index = 0; index < 8; ++index) {
-    std::string folder =
-        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
     std::string type = readLine(folder + "type");
     int64_t size = parseSize(readLine(folder + "size"));
     if (type.empty() || type == "Instruction" || size == 0)
@@ -248,8 +250,8 @@ uint64_t Machine::hash() const {
   std::string key;
   llvm::raw_string_ostream(key) << cpu << '|' << features << '|' << vectorBits << '|'
                                 << numVectorRegisters << '|' << hasFma << hasF16c << hasBf16
-                                << hasFp16 << hasVnni << hasVbmi << '|' << l1Bytes << '|'
-                                << l2Bytes << '|' << l3Bytes << '|' << threads;
+                                << hasFp16 << hasVnni << hasVbmi << '|' << l1Bytes << '|' << l2Bytes
+                                << '|' << l3Bytes << '|' << threads;
   return llvm::xxh3_64bits(llvm::StringRef(key));
 }
 

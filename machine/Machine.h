@@ -45,7 +45,7 @@ struct Machine {
   int64_t l1Bytes = 32 << 10;  ///< data, of one core
   int64_t l2Bytes = 512 << 10; ///< of one core
   int64_t l3Bytes = 8 << 20;   ///< of the package
-  int64_t threads = 1; ///< that this process may use: affinity and cgroup quota
+  int64_t threads = 1;         ///< that this process may use: affinity and cgroup quota
 
   /// Lanes of a vector register for elements of `bits`.
   int64_t lanes(int64_t bits) const { return vectorBits / bits; }

@@ -99,8 +99,8 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printer << " arena " << getArenaBytes() << " aliases [";
   llvm::interleaveComma(getAliases(), printer);
   printer << ']';
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {"sym_name", "num_arguments", "arena_bytes", "aliases"});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"sym_name", "num_arguments", "arena_bytes", "aliases"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -205,7 +205,8 @@ LogicalResult WhileOp::verify() {
 
 LogicalResult CaseOp::verify() {
   auto type = cast<MemRefType>(getIndex().getType());
-  if (type.getRank() != 0 || !(type.getElementType().isInteger(1) || type.getElementType().isInteger(32)))
+  if (type.getRank() != 0 ||
+      !(type.getElementType().isInteger(1) || type.getElementType().isInteger(32)))
     return emitOpError() << "index must be memref<i1> or memref<i32>";
   if (getBranches().empty())
     return emitOpError() << "has no branch";

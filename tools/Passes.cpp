@@ -11,12 +11,15 @@
 #include "graph/GraphDialect.h"
 #include "graph/Pipeline.h"
 #include "input/Dialects.h"
+#include "kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/Passes.h"
+#include "schedule/Passes.h"
+#include "schedule/ScheduleDialect.h"
 
 using namespace mlir;
 
@@ -26,13 +29,14 @@ void registerAllPasses() {
   // MLIR's own, which need no phase: canonicalize, cse, symbol-dce, inline...
   registerTransformsPasses();
   graph::registerGraphPasses();
+  schedule::registerSchedulePasses();
 }
 
 void registerAllDialects(DialectRegistry &registry) {
   registerInputDialects(registry);
+  registry.insert<graph::GraphDialect, schedule::ScheduleDialect, kernel::KernelDialect>();
   registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, scf::SCFDialect,
                   vector::VectorDialect>();
-  registry.insert<graph::GraphDialect>();
 }
 
 } // namespace spokeshave

@@ -1,0 +1,38 @@
+//===- Passes.td - the passes of schedule/ ---------------------*- tablegen -*-===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPOKESHAVE_SCHEDULE_PASSES
+#define SPOKESHAVE_SCHEDULE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ScheduleOrder : Pass<"schedule-order", "::mlir::func::FuncOp"> {
+  let summary = "moves readers of a value before the update that overwrites it";
+  let description = [{
+    A value that an update or scatter fusion could change in place must be copied
+    if something reads it later. Where the later reader does not need the update's
+    result it is moved before the update, with what it depends on.
+
+    Afterwards the function computes the same values; operations with side effects
+    keep their order.
+  }];
+}
+
+def SchedulePrograms : Pass<"schedule-programs", "::mlir::ModuleOp"> {
+  let summary = "turns @main into schedule.program and schedule.kernel operations";
+  let description = [{
+    Afterwards the module holds one schedule.program, the kernels that it launches,
+    each distinct fusion once, and no function: each tensor is memory, an argument's,
+    a result's or the arena's, and what is still copied has to be.
+  }];
+  let options = [
+    Option<"verifyPlan", "verify-plan", "bool", "false",
+           "play the plan and check that no value is overwritten while it is needed">
+  ];
+  let dependentDialects = ["::spokeshave::schedule::ScheduleDialect"];
+}
+
+#endif

@@ -1,0 +1,65 @@
+//===- Schedule.cpp - from the fused graph to a program over buffers -------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "schedule/Passes.h"
+#include "schedule/Plan.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+namespace spokeshave::schedule {
+
+#define GEN_PASS_DEF_SCHEDULEPROGRAMS
+#include "schedule/Passes.h.inc"
+
+namespace {
+struct SchedulePass : impl::ScheduleProgramsBase<SchedulePass> {
+  using SchedulePrograms = impl::ScheduleProgramsBase<SchedulePass>;
+  using SchedulePrograms::SchedulePrograms;
+
+  LogicalResult schedule(func::FuncOp function) {
+    Plan plan;
+    if (failed(linearize(function, plan)))
+      return failure();
+    computeLiveness(plan);
+    coalesce(plan);
+    orderCopies(plan);
+    // After orderCopies, which may ask for temporaries of its own.
+    assignArena(plan);
+    if (verifyPlan && failed(checkPlan(plan)))
+      return failure();
+    return emitProgram(plan, getOperation());
+  }
+
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!function) {
+      getOperation().emitError() << "has no function @main";
+      return signalPassFailure();
+    }
+    if (failed(schedule(function)))
+      return signalPassFailure();
+    // Decompositions of composites that became kernels.
+    for (auto rest : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      rest.erase();
+  }
+};
+} // namespace
+
+void buildSchedulePipeline(OpPassManager &manager, bool verifyPlan) {
+  manager.addNestedPass<func::FuncOp>(createScheduleOrder());
+  manager.addPass(createSchedulePrograms({verifyPlan}));
+}
+
+void registerSchedulePasses() {
+  registerScheduleLevelPasses();
+  PassPipelineRegistration<>(
+      "schedule", "the schedule level: order, buffers, parallel regions",
+      [](OpPassManager &manager) { buildSchedulePipeline(manager, /*verifyPlan=*/true); });
+}
+
+} // namespace spokeshave::schedule

@@ -1,0 +1,81 @@
+// RUN: spokeshave-opt %s --schedule --split-input-file | FileCheck %s
+
+// A carried array that the body updates: nothing is copied in the loop, and the
+// array lives in the result's buffer.
+// CHECK-LABEL: schedule.program @main
+// CHECK-SAME: results(%[[R:.*]]: memref<1000xf32>)
+// CHECK: schedule.while
+// CHECK-NOT: schedule.copy
+// CHECK: schedule.launch @update.0 inputs 3(%[[R]], %{{.*}}, %{{.*}}, %[[R]])
+// CHECK-NOT: schedule.copy
+// CHECK: schedule.kernel
+func.func @main(%x: tensor<1000xf32>, %u: tensor<1xf32>) -> tensor<1000xf32> {
+  %i0 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0:2 = "stablehlo.while"(%i0, %x) ({
+  ^bb0(%i: tensor<i32>, %y: tensor<1000xf32>):
+    %p = graph.fusion loop "compare"(%a = %i : tensor<i32>) -> tensor<i1> {
+      %n = "stablehlo.constant"() {value = dense<10> : tensor<i32>} : () -> tensor<i32>
+      %c = "stablehlo.compare"(%a, %n) {comparison_direction = #stablehlo<comparison_direction LT>} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      graph.yield %c : tensor<i1>
+    }
+    "stablehlo.return"(%p) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%i: tensor<i32>, %y: tensor<1000xf32>):
+    %z = graph.fusion update "update"(%a = %y : tensor<1000xf32>, %b = %u : tensor<1xf32>, %c = %i : tensor<i32>) -> tensor<1000xf32> {
+      %d = "stablehlo.dynamic_update_slice"(%a, %b, %c) : (tensor<1000xf32>, tensor<1xf32>, tensor<i32>) -> tensor<1000xf32>
+      graph.yield %d : tensor<1000xf32>
+    }
+    %j = graph.fusion loop "add"(%a = %i : tensor<i32>) -> tensor<i32> {
+      %one = "stablehlo.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+      %c = "stablehlo.add"(%a, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      graph.yield %c : tensor<i32>
+    }
+    "stablehlo.return"(%j, %z) : (tensor<i32>, tensor<1000xf32>) -> ()
+  }) : (tensor<i32>, tensor<1000xf32>) -> (tensor<i32>, tensor<1000xf32>)
+  return %0#1 : tensor<1000xf32>
+}
+
+// -----
+
+// Swapped values go through a temporary; the trips are known, so no condition.
+// CHECK-LABEL: schedule.program @main
+// CHECK: schedule.while trips 7 body {
+// CHECK-NEXT: schedule.copy %[[A:.*]] to %[[T:.*]] :
+// CHECK-NEXT: schedule.copy %[[B:.*]] to %[[A]] :
+// CHECK-NEXT: schedule.copy %[[T]] to %[[B]] :
+// CHECK-NEXT: }
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %i0 = "stablehlo.constant"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %0:2 = "stablehlo.while"(%x, %y) ({
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    "stablehlo.return"(%i0) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    "stablehlo.return"(%b, %a) : (tensor<4xf32>, tensor<4xf32>) -> ()
+  }) {graph.trip_count = 7 : i64} : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// What the body only passes on is read where it is: the argument is not copied.
+// CHECK-LABEL: schedule.program @main
+// CHECK-SAME: (%[[W:.*]]: memref<4xf32>, %[[X:.*]]: memref<4xf32>)
+// CHECK-NOT: schedule.copy %[[W]]
+// CHECK: schedule.launch @add.0 inputs 2(%[[W]],
+// CHECK-NOT: schedule.copy
+func.func @main(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %true = "stablehlo.constant"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %0:2 = "stablehlo.while"(%w, %x) ({
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    "stablehlo.return"(%true) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    %z = graph.fusion loop "add"(%c = %a : tensor<4xf32>, %d = %b : tensor<4xf32>) -> tensor<4xf32> {
+      %e = "stablehlo.add"(%c, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %e : tensor<4xf32>
+    }
+    "stablehlo.return"(%a, %z) : (tensor<4xf32>, tensor<4xf32>) -> ()
+  }) {graph.trip_count = 7 : i64} : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#1 : tensor<4xf32>
+}
