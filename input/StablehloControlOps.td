@@ -23,6 +23,7 @@ def StableHLO_IfOp : StableHLO_BodyOp<"if"> {
   let arguments = (ins HLO_PredTensor:$pred);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
   let results = (outs Variadic<HLO_Value>);
+  let hasVerifier = 0;
 }
 
 def StableHLO_CaseOp : StableHLO_BodyOp<"case"> {
@@ -30,6 +31,7 @@ def StableHLO_CaseOp : StableHLO_BodyOp<"case"> {
   let arguments = (ins I32RankedTensor:$index);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
   let results = (outs Variadic<HLO_Value>);
+  let hasVerifier = 0;
 }
 
 // Not speculatable: it may run forever.
@@ -40,6 +42,8 @@ def StableHLO_WhileOp
   let arguments = (ins Variadic<HLO_ValueOrBuffer>:$operand);
   let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
   let results = (outs Variadic<HLO_ValueOrBuffer>);
+  let hasVerifier = 0;
+  let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = compatibility # [{
     // Condition and body are printed under one list of names.
     void getAsmBlockArgumentNames(::mlir::Region &region,
@@ -55,6 +59,10 @@ def StableHLO_OptimizationBarrierOp
   let summary = "keeps the compiler from moving work across it";
   let arguments = (ins Variadic<HLO_TensorOrToken>:$operand);
   let results = (outs Variadic<HLO_TensorOrToken>:$result);
+  // `()` stands for no operands; without it the next line would be read as one.
+  let assemblyFormat = [{
+    attr-dict ($operand^ `:` custom<PairwiseOpType>(type($operand), type($result))):(`(` `)`)?
+  }];
 }
 
 def StableHLO_CompositeOp
@@ -68,6 +76,7 @@ def StableHLO_CompositeOp
     DefaultValuedOptionalAttr<I32Attr, "0">:$version);
   let regions = (region VariadicRegion<AnyRegion>:$composite_regions);
   let results = (outs Variadic<HLO_ValueOrTuple>);
+  let hasVerifier = 0;
   let assemblyFormat = [{
     $name operands (` ` `(` $composite_regions^ `)`)? attr-dict
       `:` functional-type(operands, results)
@@ -90,6 +99,11 @@ def StableHLO_CustomCallOp
     DefaultValuedOptionalAttr<StableHLO_OutputOperandAliases, "{}">:$output_operand_aliases,
     OptionalAttr<StableHLO_ArrayOfTilingAttr>:$result_tilings);
   let results = (outs Variadic<HLO_CustomCallValue>);
+  let hasVerifier = 0;
+  let assemblyFormat = [{
+    custom<CustomCallTarget>($call_target_name) `(` $inputs `)`
+      attr-dict `:` functional-type(operands, results)
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,6 +122,10 @@ def StableHLO_AfterAllOp
   let summary = "a token after all given tokens";
   let arguments = (ins Variadic<HLO_Token>:$inputs);
   let results = (outs HLO_Token:$result);
+  let assemblyFormat = [{
+    $inputs attr-dict
+      `:` custom<VariadicSameOperandsAndResultType>(ref($inputs), type($inputs), type($result))
+  }];
 }
 
 def StableHLO_TupleOp
@@ -115,6 +133,7 @@ def StableHLO_TupleOp
   let summary = "a tuple of values";
   let arguments = (ins Variadic<HLO_ValueTupleOrBuffer>:$val);
   let results = (outs HLO_Tuple:$result);
+  let assemblyFormat = "$val attr-dict `:` custom<TupleOpType>(type($val), type($result))";
 }
 
 def StableHLO_GetTupleElementOp
@@ -131,12 +150,14 @@ def StableHLO_AsyncStartOp
   let arguments = (ins Variadic<HLO_Tensor>:$operands);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs HLO_Future);
+  let hasVerifier = 0;
 }
 
 def StableHLO_AsyncDoneOp : StableHLO_Op<"async_done"> {
   let summary = "waits for an operation";
   let arguments = (ins HLO_Future:$operand);
   let results = (outs Variadic<HLO_Tensor>);
+  let hasVerifier = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,6 +180,7 @@ def StableHLO_InfeedOp : StableHLO_QueueOp<"infeed", StableHLO_InfeedQueue> {
     DefaultValuedStrAttr<StrAttr, "">:$infeed_config,
     OptionalAttr<ArrayAttr>:$layout);
   let results = (outs Variadic<HLO_StaticShapeTensorOrToken>);
+  let hasVerifier = 0;
 }
 
 def StableHLO_OutfeedOp : StableHLO_QueueOp<"outfeed", StableHLO_OutfeedQueue> {
@@ -179,6 +201,7 @@ def StableHLO_SendOp : StableHLO_QueueOp<"send", StableHLO_SendQueue> {
     DefaultValuedOptionalAttr<BoolAttr, "false">:$is_host_transfer,
     OptionalAttr<I64ElementsAttr>:$source_target_pairs);
   let results = (outs HLO_Token);
+  let hasVerifier = 0;
 }
 
 def StableHLO_RecvOp : StableHLO_QueueOp<"recv", StableHLO_RecvQueue> {
@@ -189,6 +212,7 @@ def StableHLO_RecvOp : StableHLO_QueueOp<"recv", StableHLO_RecvQueue> {
     DefaultValuedOptionalAttr<BoolAttr, "false">:$is_host_transfer,
     OptionalAttr<I64ElementsAttr>:$source_target_pairs);
   let results = (outs Variadic<HLO_StaticShapeTensorOrToken>);
+  let hasVerifier = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,6 +242,7 @@ def StableHLO_AllGatherOp : StableHLO_Op<"all_gather", [HLO_PairwiseSameElementT
     OptionalAttr<StableHLO_ChannelHandle>:$channel_handle,
     UnitAttr:$use_global_device_ids);
   let results = (outs Variadic<HLO_Tensor>);
+  let hasVerifier = 0;
 }
 
 def StableHLO_AllReduceOp
@@ -230,6 +255,7 @@ def StableHLO_AllReduceOp
     UnitAttr:$use_global_device_ids);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs Variadic<HLO_Tensor>);
+  let hasVerifier = 0;
 }
 
 def StableHLO_ReduceScatterOp
@@ -243,6 +269,7 @@ def StableHLO_ReduceScatterOp
     UnitAttr:$use_global_device_ids);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs HLO_Tensor);
+  let hasVerifier = 0;
 }
 
 def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all", [HLO_PairwiseSameElementType]> {
@@ -255,6 +282,7 @@ def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all", [HLO_PairwiseSameElementTy
     StableHLO_ReplicaGroups:$replica_groups,
     OptionalAttr<StableHLO_ChannelHandle>:$channel_handle);
   let results = (outs Variadic<HLO_Tensor>);
+  let hasVerifier = 0;
 }
 
 def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast", []> {
@@ -265,6 +293,7 @@ def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast", []> {
     OptionalAttr<StableHLO_ChannelHandle>:$channel_handle,
     UnitAttr:$has_dynamic_root);
   let results = (outs Variadic<HLO_Tensor>);
+  let hasVerifier = 0;
 }
 
 def StableHLO_CollectiveReduceOp
@@ -278,6 +307,7 @@ def StableHLO_CollectiveReduceOp
     UnitAttr:$has_dynamic_root);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs Variadic<HLO_Tensor>);
+  let hasVerifier = 0;
 }
 
 def StableHLO_CollectivePermuteOp
@@ -288,6 +318,7 @@ def StableHLO_CollectivePermuteOp
     I64ElementsAttr:$source_target_pairs,
     OptionalAttr<StableHLO_ChannelHandle>:$channel_handle);
   let results = (outs HLO_Tensor);
+  let hasVerifier = 0;
 }
 
 def StableHLO_CrossReplicaSumOp

@@ -18,6 +18,9 @@ class StableHLO_UnaryOp<string mnemonic, Type operandType, Type resultType = ope
   let summary = mnemonic # ", elementwise";
   let arguments = (ins operandType:$operand);
   let results = (outs resultType:$result);
+  let assemblyFormat = [{
+    $operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))
+  }];
 }
 
 // A transcendental function, which may be asked for an accuracy.
@@ -80,13 +83,20 @@ def StableHLO_ReducePrecisionOp
     I32Attr:$exponent_bits,
     I32Attr:$mantissa_bits);
   let results = (outs HLO_FpOrQuantizedIntTensor:$output);
+  let hasVerifier = 0;
+  let assemblyFormat = [{
+    $operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits)
+      attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($output))
+  }];
 }
 
 def StableHLO_UniformQuantizeOp
     : StableHLO_UnaryOp<"uniform_quantize", HLO_FpOrAnyQuantizedTensor, HLO_QuantizedIntTensor, []> {
+  let hasVerifier = 0;
 }
 def StableHLO_UniformDequantizeOp
     : StableHLO_UnaryOp<"uniform_dequantize", HLO_QuantizedIntTensor, HLO_FpTensor, []> {
+  let hasVerifier = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,6 +109,10 @@ class StableHLO_BinaryOp<string mnemonic, Type operandType, list<Trait> traits =
   let summary = mnemonic # ", elementwise";
   let arguments = (ins operandType:$lhs, operandType:$rhs);
   let results = (outs resultType:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict
+      `:` custom<SameOperandsAndResultType>(type($lhs), type($rhs), type($result))
+  }];
 }
 
 def StableHLO_AddOp : StableHLO_BinaryOp<"add", HLO_TensorOrPerAxisQuantizedTensor, [Commutative]>;
@@ -119,6 +133,9 @@ def StableHLO_XorOp : StableHLO_BinaryOp<"xor", HLO_PredOrIntTensor, [Commutativ
 
 def StableHLO_ComplexOp : StableHLO_BinaryOp<"complex", HLO_Fp32Or64Tensor, [SameOperandsElementType],
     [DeclareOpInterfaceMethods<InferTypeOpInterface>], HLO_ComplexTensor> {
+  let assemblyFormat = [{
+    operands attr-dict `:` custom<ComplexOpType>(type($lhs), type($rhs), type($result))
+  }];
 }
 
 def StableHLO_CompareOp
@@ -132,13 +149,14 @@ def StableHLO_CompareOp
     StableHLO_ComparisonDirectionAttr:$comparison_direction,
     OptionalAttr<StableHLO_ComparisonTypeAttr>:$compare_type);
   let results = (outs HLO_PredTensor);
+  let hasVerifier = 0;
   let builders = [
     OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs,
       "::spokeshave::stablehlo::ComparisonDirection":$comparison_direction,
       CArg<"::spokeshave::stablehlo::ComparisonType",
            "::spokeshave::stablehlo::ComparisonType::NOTYPE">:$compare_type)>];
   let assemblyFormat = [{
-    $comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)?
+    custom<Enum>($comparison_direction) `,` $lhs `,` $rhs `` custom<OptionalEnum>($compare_type)
       attr-dict `:` functional-type(operands, results)
   }];
 }
@@ -153,6 +171,11 @@ def StableHLO_ClampOp
   let summary = "keeps each element between two bounds";
   let arguments = (ins HLO_Tensor:$min, HLO_Tensor:$operand, HLO_Tensor:$max);
   let results = (outs HLO_Tensor:$result);
+  let hasVerifier = 0;
+  let assemblyFormat = [{
+    $min `,` $operand `,` $max attr-dict `:`
+      custom<SameOperandsAndResultType>(type($min), type($operand), type($max), type($result))
+  }];
 }
 
 def StableHLO_SelectOp
@@ -160,4 +183,9 @@ def StableHLO_SelectOp
   let summary = "takes each element from one of two tensors";
   let arguments = (ins HLO_PredTensor:$pred, HLO_Tensor:$on_true, HLO_Tensor:$on_false);
   let results = (outs HLO_Tensor:$result);
+  let hasVerifier = 0;
+  let assemblyFormat = [{
+    operands attr-dict `:`
+      custom<SelectOpType>(type($pred), type($on_true), type($on_false), type($result))
+  }];
 }

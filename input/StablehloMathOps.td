@@ -19,6 +19,11 @@ def StableHLO_DotOp : StableHLO_Op<"dot", [Pure]> {
     HLO_TensorOrPerAxisQuantizedTensor:$rhs,
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
+  let hasVerifier = 0;
+  let assemblyFormat = [{
+    $lhs `,` $rhs `` custom<PrecisionConfig>($precision_config) attr-dict
+      `:` functional-type(operands, results)
+  }];
 }
 
 def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general", [Pure]> {
@@ -30,6 +35,12 @@ def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general", [Pure]> {
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config,
     OptionalAttr<StableHLO_DotAlgorithm>:$algorithm);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
+  let hasVerifier = 0;
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers) ``
+    custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) attr-dict
+      `:` functional-type(operands, results)
+  }];
 }
 
 def StableHLO_EinsumOp : StableHLO_Op<"einsum", [Pure]> {
@@ -65,10 +76,18 @@ def StableHLO_ConvolutionOp : StableHLO_Op<"convolution", [Pure]> {
     I64Attr:$batch_group_count,
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
+  let hasVerifier = 0;
   let extraClassDeclaration = [{
     bool hasWindowReversal() {
       return getWindowReversal() && ::llvm::is_contained(*getWindowReversal(), true);
     }
+  }];
+  let assemblyFormat = [{
+    `(`operands`)`
+       `dim_numbers` `=` custom<ConvolutionDimensions>($dimension_numbers) `,`
+       `window` `=` `{` custom<WindowAttributes>($window_strides, $padding, $lhs_dilation,
+                                                 $rhs_dilation, $window_reversal) `}`
+       attr-dict `:` functional-type(operands, results)
   }];
 }
 
@@ -87,6 +106,7 @@ def StableHLO_DynamicConvOp : StableHLO_Op<"dynamic_conv", [Pure]> {
     I64Attr:$batch_group_count,
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
   let results = (outs HLO_Tensor);
+  let hasVerifier = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -109,6 +129,8 @@ def StableHLO_ReduceOp : StableHLO_BodyOp<"reduce", [SameVariadicOperandSize]> {
   let builders = [
     OpBuilder<(ins "::mlir::ValueRange":$inputs, "::mlir::ValueRange":$init_values,
       "::mlir::DenseI64ArrayAttr":$dimensions, "::mlir::TypeRange":$element_types)>];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 0;
 }
 
 def StableHLO_ReduceWindowOp : StableHLO_BodyOp<"reduce_window", [SameVariadicOperandSize]> {
@@ -123,6 +145,7 @@ def StableHLO_ReduceWindowOp : StableHLO_BodyOp<"reduce_window", [SameVariadicOp
     OptionalAttr<I64ElementsAttr>:$padding);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<HLO_Tensor>);
+  let hasVerifier = 0;
 }
 
 def StableHLO_SelectAndScatterOp : StableHLO_BodyOp<"select_and_scatter"> {
@@ -136,6 +159,7 @@ def StableHLO_SelectAndScatterOp : StableHLO_BodyOp<"select_and_scatter"> {
     OptionalAttr<I64ElementsAttr>:$padding);
   let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
   let results = (outs HLO_Tensor);
+  let hasVerifier = 0;
 }
 
 def StableHLO_SortOp : StableHLO_BodyOp<"sort"> {
@@ -149,6 +173,7 @@ def StableHLO_SortOp : StableHLO_BodyOp<"sort"> {
   let builders = [
     OpBuilder<(ins "::mlir::ValueRange":$inputs, CArg<"int64_t", "-1">:$dimension,
                    CArg<"bool", "false">:$is_stable)>];
+  let hasVerifier = 0;
 }
 
 def StableHLO_MapOp : StableHLO_BodyOp<"map", [SameOperandsAndResultShape]> {
@@ -156,6 +181,7 @@ def StableHLO_MapOp : StableHLO_BodyOp<"map", [SameOperandsAndResultShape]> {
   let arguments = (ins Variadic<HLO_Tensor>:$inputs, DenseI64ArrayAttr:$dimensions);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs HLO_Tensor);
+  let hasVerifier = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,6 +203,7 @@ def StableHLO_BatchNormGradOp
     HLO_FpOrQuantizedIntTensor:$grad_operand,
     HLO_StatisticTensor:$grad_scale,
     HLO_StatisticTensor:$grad_offset);
+  let hasVerifier = 0;
 }
 
 def StableHLO_BatchNormInferenceOp
@@ -191,6 +218,7 @@ def StableHLO_BatchNormInferenceOp
     F32Attr:$epsilon,
     I64Attr:$feature_index);
   let results = (outs HLO_FpOrQuantizedIntTensor:$result);
+  let hasVerifier = 0;
 }
 
 def StableHLO_BatchNormTrainingOp
@@ -206,6 +234,7 @@ def StableHLO_BatchNormTrainingOp
     HLO_FpOrQuantizedIntTensor:$output,
     HLO_StatisticTensor:$batch_mean,
     HLO_StatisticTensor:$batch_var);
+  let hasVerifier = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,6 +247,11 @@ def StableHLO_CholeskyOp : StableHLO_Op<"cholesky", [Pure, HLO_CompatibleTypes]>
     HLO_FpComplexOrQuantizedIntTensor:$a,
     DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
   let results = (outs HLO_FpComplexOrQuantizedIntTensor:$result);
+  let hasVerifier = 0;
+  let assemblyFormat = [{
+    $a (`,` `lower` `=` $lower^)? attr-dict
+      `:` custom<SameOperandsAndResultType>(type($a), type($result))
+  }];
 }
 
 def StableHLO_TriangularSolveOp
@@ -231,6 +265,7 @@ def StableHLO_TriangularSolveOp
     BoolAttr:$unit_diagonal,
     StableHLO_TransposeAttr:$transpose_a);
   let results = (outs HLO_FpOrComplexTensor);
+  let hasVerifier = 0;
 }
 
 def StableHLO_FftOp : StableHLO_Op<"fft", [Pure]> {
@@ -240,8 +275,9 @@ def StableHLO_FftOp : StableHLO_Op<"fft", [Pure]> {
     StableHLO_FftTypeAttr:$fft_type,
     DenseI64ArrayAttr:$fft_length);
   let results = (outs HLO_FpOrComplexTensor);
+  let hasVerifier = 0;
   let assemblyFormat = [{
-    $operand `,` `type` `=` $fft_type `,` `length` `=` $fft_length
+    $operand `,` `type` `=` custom<Enum>($fft_type) `,` `length` `=` $fft_length
       attr-dict `:` functional-type(operands, results)
   }];
 }
@@ -259,8 +295,9 @@ def StableHLO_RngOp : StableHLO_Op<"rng", [AllElementTypesMatch<["a", "b", "resu
     HLO_StaticDimensionTensor:$shape,
     StableHLO_RngDistributionAttr:$rng_distribution);
   let results = (outs HLO_PredIntOrFpTensor:$result);
+  let hasVerifier = 0;
   let assemblyFormat = [{
-    $a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution
+    $a `,` $b `,` $shape `,` `distribution` `=` custom<Enum>($rng_distribution)
       attr-dict `:` functional-type(operands, results)
   }];
 }
@@ -273,8 +310,9 @@ def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator", [Pure]> {
   let results = (outs
     HLO_IntOrFpTensor:$output_state,
     HLO_StaticShapeIntOrFpTensor:$output);
+  let hasVerifier = 0;
   let assemblyFormat = [{
-    $initial_state `,` `algorithm` `=` $rng_algorithm attr-dict
+    $initial_state `,` `algorithm` `=` custom<Enum>($rng_algorithm) attr-dict
       `:` functional-type(operands, results)
   }];
 }

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/Passes.h"
 #include "schedule/Passes.h"
@@ -36,7 +37,7 @@ void registerAllDialects(DialectRegistry &registry) {
   registerInputDialects(registry);
   registry.insert<graph::GraphDialect, schedule::ScheduleDialect, kernel::KernelDialect>();
   registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, scf::SCFDialect,
-                  vector::VectorDialect>();
+                  tensor::TensorDialect, vector::VectorDialect>();
 }
 
 } // namespace spokeshave
