@@ -5,7 +5,7 @@
 // CHECK: graph.fusion loop "add"(%{{.*}} = %arg0 : tensor<4xf32>)
 // CHECK-NEXT: dense<1.000000e+00>
 // CHECK: graph.fusion reduce "reduce"
-// CHECK: "stablehlo.while"
+// CHECK: stablehlo.while
 // CHECK: graph.fusion loop "compare"
 // CHECK: graph.fusion loop "mul"
 // CHECK-NOT: optimization_barrier
