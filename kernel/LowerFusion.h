@@ -1,0 +1,52 @@
+//===- LowerFusion.h - one function per kind of fusion ---------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Private to kernel/. Each function fills the body of `kernel`, whose block
+// arguments are made already, and sets its number of tasks, cost and scratch.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "kernel/Elements.h"
+
+namespace spokeshave::kernel {
+
+struct FusionLowering {
+  mlir::OpBuilder &builder; ///< at the start of the kernel's body
+  FuncOp kernel;
+  graph::FusionOp fusion;
+  const machine::Machine &machine;
+
+  mlir::Value constant(int64_t value);
+  /// The smaller of an index and a constant.
+  mlir::Value minimum(mlir::Value index, int64_t bound);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value multiply(mlir::Value a, int64_t factor);
+  mlir::Location loc() { return fusion.getLoc(); }
+};
+
+mlir::LogicalResult lowerLoop(FusionLowering &lowering);
+
+/// What is on of a tile that begins at `index` where `count` elements are left:
+/// lane l is on if l < count.
+mlir::Value makeMask(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value count,
+                     int64_t lanes);
+mlir::Value makeMask(mlir::OpBuilder &builder, mlir::Location loc, int64_t count, int64_t lanes);
+
+/// Writes a loop over [lower, upper) along the lanes: whole tiles without a mask,
+/// then one masked tile for the rest. `lower` is a multiple of `lanes` in
+/// [0, extent); `upper` is `extent` or a multiple of `lanes` below. `body` gets
+/// the index of the tile's lanes, within the tile and one level deeper.
+mlir::LogicalResult
+forLanes(ElementEmitter &emitter, mlir::Value lower, mlir::Value upper, int64_t extent,
+         int64_t lanes, llvm::function_ref<mlir::LogicalResult(const Index &)> body);
+
+/// Writes a loop over [lower, upper), step 1, both within [0, extent). `body`
+/// gets the index, one level deeper.
+mlir::LogicalResult forRange(ElementEmitter &emitter, mlir::Value lower, mlir::Value upper,
+                             int64_t extent,
+                             llvm::function_ref<mlir::LogicalResult(const Index &)> body);
+
+} // namespace spokeshave::kernel

@@ -1,0 +1,145 @@
+//===- LowerLoop.cpp - elementwise fusions ---------------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every result element is a function of its position. Dimensions that the body
+// treats alike become one loop; the innermost runs along the lanes. Tasks are
+// runs of whole rows, or pieces of a row where rows are long; their size depends
+// on the shape alone.
+//
+//===----------------------------------------------------------------------===//
+#include "kernel/Dimensions.h"
+#include "kernel/LowerFusion.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::kernel;
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// How the results' elements are divided.
+struct Plan {
+  SmallVector<int64_t> outer; ///< extents of the loops around a row
+  int64_t rows = 1;           ///< their product
+  int64_t extent = 1;         ///< of a row
+  int64_t lanes = 1;
+  int64_t rowsPerTask = 1;
+  int64_t chunk = 0; ///< elements of a row per task, where a row has several
+  int64_t tasks = 1;
+};
+
+Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Machine &machine,
+              int64_t &cost) {
+  Plan plan;
+  bool sameShape = llvm::all_of(roots, [&](Value root) {
+    return typeOf(root).getShape() == typeOf(roots[0]).getShape();
+  });
+  SmallVector<int64_t> extents;
+  if (sameShape)
+    extents = collapsedDimensions(fusion, roots);
+  else
+    extents.push_back(typeOf(roots[0]).getNumElements());
+  if (extents.empty())
+    extents.push_back(1);
+  int64_t lanes = chooseLanes(fusion, machine);
+  // A short row would leave most lanes idle: run across rows instead, with
+  // positions worked out lane by lane.
+  while (extents.size() > 1 && 2 * extents.back() <= lanes) {
+    int64_t last = extents.pop_back_val();
+    extents.back() *= last;
+  }
+  plan.extent = extents.pop_back_val();
+  plan.outer = extents;
+  for (int64_t extent : extents)
+    plan.rows *= extent;
+  plan.lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(plan.extent));
+
+  // Tasks of roughly 20 microseconds, at least some thousand elements.
+  int64_t price = std::max<int64_t>(1, picosecondsPerElement(fusion, plan.lanes));
+  int64_t target = std::clamp<int64_t>(llvm::bit_floor(uint64_t(20'000'000 / price)), 2048, 1 << 18);
+  if (plan.extent >= 2 * target) {
+    plan.chunk = target;
+    plan.tasks = plan.rows * llvm::divideCeil(plan.extent, target);
+    cost = target * price / 1000;
+  } else {
+    plan.rowsPerTask = std::clamp<int64_t>(target / plan.extent, 1, plan.rows);
+    plan.tasks = llvm::divideCeil(plan.rows, plan.rowsPerTask);
+    cost = plan.rowsPerTask * plan.extent * price / 1000;
+  }
+  return plan;
+}
+
+/// Writes all results at row `row` (counted over the outer loops) and `lane`.
+LogicalResult emitResults(ElementEmitter &emitter, ArrayRef<Value> roots, const Plan &plan,
+                          const Index &row, const Index &lane) {
+  IndexSpace &space = emitter.space();
+  Index linear = space.add(space.scale(row, plan.extent), lane);
+  std::vector<std::pair<Element, Position>> results;
+  for (Value root : roots) {
+    Position position = space.delinearize(linear, typeOf(root).getShape());
+    FailureOr<Element> element = emitter.emit(root, position);
+    if (failed(element))
+      return failure();
+    results.push_back({*element, position});
+  }
+  // Loads stand before stores: a result may take the place of an input.
+  for (auto [i, result] : llvm::enumerate(results))
+    if (failed(emitter.store(result.first, typeOf(roots[i]), emitter.outputBuffer(i),
+                             result.second)))
+      return failure();
+  return success();
+}
+
+} // namespace
+
+LogicalResult kernel::lowerLoop(FusionLowering &lowering) {
+  graph::FusionOp fusion = lowering.fusion;
+  SmallVector<Value> roots(fusion.getYield().getValues());
+  int64_t elements = typeOf(roots[0]).getNumElements();
+  for (Value root : roots)
+    if (typeOf(root).getNumElements() != elements)
+      return fusion.emitOpError("has results of different sizes");
+  FuncOp kernel = lowering.kernel;
+  if (elements == 0) {
+    kernel.setTasks(0);
+    return success();
+  }
+  int64_t cost = 0;
+  Plan plan = makePlan(fusion, roots, lowering.machine, cost);
+  kernel.setTasks(plan.tasks);
+  kernel.setTaskCostNs(cost);
+
+  ElementEmitter emitter(lowering.builder, lowering.machine, fusion, kernel.getBuffers());
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  Value task = kernel.getTask();
+  auto lanesFrom = [&](Value lower, Value upper, const Index &row) {
+    return forLanes(emitter, lower, upper, plan.extent, plan.lanes, [&](const Index &lane) {
+      return emitResults(emitter, roots, plan, row, lane);
+    });
+  };
+  if (plan.chunk) {
+    int64_t chunks = llvm::divideCeil(plan.extent, plan.chunk);
+    Value piece = task;
+    Index row(0);
+    if (plan.rows > 1) {
+      Value count = lowering.constant(chunks);
+      row = emitter.space().variable(builder.create<arith::DivUIOp>(loc, task, count), 0,
+                                     plan.rows - 1);
+      piece = builder.create<arith::RemUIOp>(loc, task, count);
+    }
+    Value lower = lowering.multiply(piece, plan.chunk);
+    Value upper = lowering.minimum(lowering.add(lower, lowering.constant(plan.chunk)), plan.extent);
+    return lanesFrom(lower, upper, row);
+  }
+  Value first = lowering.multiply(task, plan.rowsPerTask);
+  Value last = lowering.minimum(lowering.add(first, lowering.constant(plan.rowsPerTask)), plan.rows);
+  return forRange(emitter, first, last, plan.rows, [&](const Index &row) {
+    return lanesFrom(lowering.constant(0), lowering.constant(plan.extent), row);
+  });
+}

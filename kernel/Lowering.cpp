@@ -1,0 +1,168 @@
+//===- Lowering.cpp - fusions become kernels -------------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Gives each fusion to the function of its kind, and the loops that they share.
+//
+//===----------------------------------------------------------------------===//
+#include "kernel/Lowering.h"
+
+#include "kernel/LowerFusion.h"
+#include "schedule/ScheduleDialect.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::kernel;
+
+void kernel::registerKernelDialects(DialectRegistry &registry) {
+  registry.insert<KernelDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  vector::VectorDialect>();
+}
+
+static LogicalResult lowerKind(FusionLowering &lowering) {
+  switch (lowering.fusion.getKind()) {
+  case graph::FusionKind::Loop:
+    return lowerLoop(lowering);
+  default:
+    return lowering.fusion.emitOpError("of this kind is not supported yet");
+  }
+}
+
+/// Positions are worked out in full, and often not all of it is needed.
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        eraseDead(inner);
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  }
+}
+
+static LogicalResult lowerKernel(schedule::KernelOp op, const machine::Machine &machine) {
+  auto fusions = op.getBody().getOps<graph::FusionOp>();
+  if (fusions.empty())
+    return op.emitOpError("holds no fusion");
+  graph::FusionOp fusion = *fusions.begin();
+  SmallVector<Type> buffers;
+  for (Type type : fusion.getInputs().getTypes())
+    buffers.push_back(bufferType(cast<RankedTensorType>(type)));
+  for (Type type : fusion.getResultTypes())
+    buffers.push_back(bufferType(cast<RankedTensorType>(type)));
+  OpBuilder builder(op);
+  auto kernel = builder.create<FuncOp>(fusion.getLoc(), op.getSymName(), /*tasks=*/1,
+                                       fusion.getNumOperands(), buffers);
+  kernel.setFusionName(fusion.getName());
+  builder.setInsertionPointToStart(&kernel.getBlock());
+  FusionLowering lowering{builder, kernel, fusion, machine};
+  if (failed(lowerKind(lowering)))
+    return failure();
+  eraseDead(kernel.getBlock());
+  op.erase();
+  return success();
+}
+
+LogicalResult kernel::lowerKernels(ModuleOp module, const machine::Machine &machine) {
+  module.getContext()
+      ->loadDialect<KernelDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                    vector::VectorDialect>();
+  for (auto op : llvm::make_early_inc_range(module.getOps<schedule::KernelOp>()))
+    if (failed(lowerKernel(op, machine)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What lowerings share
+//===----------------------------------------------------------------------===//
+
+Value FusionLowering::constant(int64_t value) {
+  return builder.create<arith::ConstantIndexOp>(loc(), value);
+}
+Value FusionLowering::minimum(Value index, int64_t bound) {
+  return builder.createOrFold<arith::MinSIOp>(loc(), index, constant(bound));
+}
+Value FusionLowering::add(Value a, Value b) {
+  return builder.createOrFold<arith::AddIOp>(loc(), a, b);
+}
+Value FusionLowering::multiply(Value a, int64_t factor) {
+  return builder.createOrFold<arith::MulIOp>(loc(), a, constant(factor));
+}
+
+Value kernel::makeMask(OpBuilder &builder, Location loc, int64_t count, int64_t lanes) {
+  if (count >= lanes)
+    return {};
+  auto type = VectorType::get({lanes}, builder.getI1Type());
+  SmallVector<bool> on(lanes, false);
+  std::fill(on.begin(), on.begin() + count, true);
+  return builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, on));
+}
+
+Value kernel::makeMask(OpBuilder &builder, Location loc, Value count, int64_t lanes) {
+  auto type = VectorType::get({lanes}, builder.getI32Type());
+  SmallVector<int32_t> numbers;
+  for (int64_t i = 0; i < lanes; ++i)
+    numbers.push_back(i);
+  Value lane = builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  Value limit = builder.create<arith::IndexCastOp>(loc, builder.getI32Type(), count);
+  limit = builder.create<vector::BroadcastOp>(loc, type, limit);
+  return builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lane, limit);
+}
+
+LogicalResult kernel::forLanes(ElementEmitter &emitter, Value lower, Value upper, int64_t extent,
+                               int64_t lanes,
+                               llvm::function_ref<LogicalResult(const Index &)> body) {
+  OpBuilder &builder = emitter.getBuilder();
+  Location loc = emitter.loc();
+  auto constant = [&](int64_t i) -> Value { return builder.create<arith::ConstantIndexOp>(loc, i); };
+  int64_t whole = extent / lanes * lanes, rest = extent - whole;
+  auto withLane = [&](Index index) {
+    index.lane = lanes > 1 ? 1 : 0;
+    return index;
+  };
+  if (whole) {
+    Value end = builder.createOrFold<arith::MinSIOp>(loc, upper, constant(whole));
+    auto loop = builder.create<scf::ForOp>(loc, lower, end, constant(lanes));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    ElementEmitter::Tile tile(emitter, lanes);
+    Index index = emitter.space().variable(loop.getInductionVar(), 0, whole - lanes, lanes);
+    if (failed(body(withLane(index))))
+      return failure();
+  }
+  if (rest) {
+    Value here = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, upper,
+                                                     constant(whole));
+    auto branch = builder.create<scf::IfOp>(loc, here);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    ElementEmitter::Level level(emitter, branch);
+    Value mask = makeMask(builder, loc, rest, lanes);
+    ElementEmitter::Tile tile(emitter, lanes, mask, rest);
+    if (failed(body(withLane(Index(whole)))))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult kernel::forRange(ElementEmitter &emitter, Value lower, Value upper, int64_t extent,
+                               llvm::function_ref<LogicalResult(const Index &)> body) {
+  if (extent == 1) {
+    // Nothing to loop over (callers give a non-empty range).
+    return body(Index(0));
+  }
+  OpBuilder &builder = emitter.getBuilder();
+  Location loc = emitter.loc();
+  Value one = builder.create<arith::ConstantIndexOp>(loc, 1);
+  auto loop = builder.create<scf::ForOp>(loc, lower, upper, one);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  ElementEmitter::Level level(emitter, loop);
+  return body(emitter.space().variable(loop.getInductionVar(), 0, extent - 1));
+}
