@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 #include "input/Dialects.h"
 
-#include "input/SdyOps.h"
 #include "input/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/QuantOps.h"
@@ -19,8 +18,7 @@ using namespace mlir;
 namespace spokeshave {
 
 void registerInputDialects(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect, quant::QuantizationDialect, sdy::SdyDialect,
-                  stablehlo::StablehloDialect>();
+  registry.insert<func::FuncDialect, quant::QuantizationDialect, stablehlo::StablehloDialect>();
 }
 
 void loadInputDialects(MLIRContext &context) {

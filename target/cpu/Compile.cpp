@@ -1,0 +1,268 @@
+//===- Compile.cpp - from a StableHLO module to a CPU program --------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The road in one place: each level is one step of Compilation::run, and each
+// can be looked at through the snapshot.
+//
+//===----------------------------------------------------------------------===//
+#include "target/cpu/Compile.h"
+
+#include "graph/GraphDialect.h"
+#include "graph/Pipeline.h"
+#include "input/StablehloOps.h"
+#include "kernel/KernelDialect.h"
+#include "kernel/Lowering.h"
+#include "machine/Machine.h"
+#include "schedule/Passes.h"
+#include "support/Error.h"
+#include "target/cpu/Constants.h"
+#include "target/cpu/Driver.h"
+#include "target/cpu/EmitKernel.h"
+#include "target/cpu/ObjectEmission.h"
+#include "target/cpu/Statistics.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/IR/Module.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::cpu;
+
+namespace {
+
+class Compilation {
+public:
+  Compilation(ModuleOp module, const CompileOptions &options, const Snapshot &snapshot)
+      : module(module), options(options), snapshot(snapshot), diagnostics(module.getContext()) {}
+
+  llvm::Expected<std::unique_ptr<Program>> run();
+
+private:
+  llvm::Error findMachine();
+  llvm::Error checkInput();
+  llvm::Error lowerToGraph();
+  llvm::Error lowerToSchedule();
+  llvm::Error lowerToKernels();
+  llvm::Error emitCode();
+  llvm::Error describeBuffers();
+  llvm::Error describeCalls();
+
+  llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
+  llvm::Error fail(ErrorCode code, llvm::StringRef fallback) {
+    return diagnostics.take(code, fallback);
+  }
+  void show(llvm::StringRef level);
+
+  ModuleOp module;
+  const CompileOptions &options;
+  const Snapshot &snapshot;
+  DiagnosticCollector diagnostics;
+  machine::Machine machine;
+  DriverLayout layout;
+  std::unique_ptr<Program> program = std::make_unique<Program>();
+};
+
+double millisecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+llvm::Expected<std::unique_ptr<Program>> Compilation::run() {
+  auto begin = std::chrono::steady_clock::now();
+  if (llvm::Error error = findMachine())
+    return error;
+  if (llvm::Error error = checkInput())
+    return error;
+  if (llvm::Error error = lowerToGraph())
+    return error;
+  if (llvm::Error error = lowerToSchedule())
+    return error;
+  if (llvm::Error error = lowerToKernels())
+    return error;
+  program->stats.millisecondsFront = millisecondsSince(begin);
+
+  begin = std::chrono::steady_clock::now();
+  if (llvm::Error error = emitCode())
+    return error;
+  // Last: the driver has decided which constants and calls there are.
+  if (llvm::Error error = describeBuffers())
+    return error;
+  if (llvm::Error error = describeCalls())
+    return error;
+  program->stats.millisecondsCode = millisecondsSince(begin);
+  return std::move(program);
+}
+
+llvm::Error Compilation::findMachine() {
+  llvm::Expected<machine::Machine> described = machine::describe(options.isa);
+  if (!described)
+    return described.takeError();
+  machine = std::move(*described);
+  if (options.threads > 0)
+    machine.threads = options.threads;
+  program->isa = machine::nameOf(machine.isa).str();
+  return llvm::Error::success();
+}
+
+void Compilation::show(llvm::StringRef level) {
+  if (snapshot)
+    snapshot(level, [&](llvm::raw_ostream &os) { module->print(os); });
+}
+
+llvm::Error Compilation::runPasses(llvm::function_ref<void(PassManager &)> build,
+                                   llvm::StringRef level) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  manager.enableVerifier(options.verifyEachPass);
+  build(manager);
+  if (failed(manager.run(module)))
+    return fail(ErrorCode::UnsupportedProgram, ("the " + level + " level failed").str());
+  show(level);
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::checkInput() {
+  program->name = module.getName().value_or("program").str();
+  show("stablehlo");
+  if (failed(verify(module)))
+    return fail(ErrorCode::InvalidProgram, "the program is against the specification");
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return makeError(ErrorCode::InvalidProgram, "the program has no function @main");
+  main.walk([&](Operation *op) {
+    if (isa<stablehlo::StablehloDialect>(op->getDialect()))
+      ++program->stats.instructionsBefore;
+  });
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::lowerToGraph() {
+  graph::GraphOptions graphOptions;
+  graphOptions.fusion = options.fusion;
+  return runPasses([&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); },
+                   "graph");
+}
+
+llvm::Error Compilation::lowerToSchedule() {
+  llvm::Error error = runPasses(
+      [&](PassManager &manager) {
+        schedule::buildSchedulePipeline(manager, options.verifyEachPass);
+      },
+      "schedule");
+  if (error)
+    return error;
+  countSchedule(module, program->stats);
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::lowerToKernels() {
+  DialectRegistry registry;
+  kernel::registerKernelDialects(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  module.getContext()->loadAllAvailableDialects();
+  if (failed(kernel::lowerKernels(module, machine)))
+    return fail(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
+  show("kernel");
+  if (options.verifyEachPass && failed(verify(module)))
+    return fail(ErrorCode::Internal, "invalid kernels");
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::emitCode() {
+  std::vector<CodeModule> modules;
+  llvm::Module &code = *modules.emplace_back(program->name).module;
+  llvm::StringMap<int64_t> instructions;
+  for (auto kernel : module.getOps<kernel::FuncOp>()) {
+    if (failed(emitKernel(kernel, code, machine)))
+      return fail(ErrorCode::Internal, "a kernel cannot be emitted");
+    instructions[kernel.getSymName()] =
+        code.getFunction(kernel.getSymName())->getInstructionCount();
+  }
+  for (KernelInfo &info : program->stats.kernels) {
+    info.instructions = instructions.lookup(info.symbol);
+    if (auto kernel = module.lookupSymbol<kernel::FuncOp>(info.symbol))
+      info.tasks = kernel.getTasks();
+  }
+  auto programs = module.getOps<schedule::ProgramOp>();
+  if (failed(emitDriver(*programs.begin(), module, code, machine, layout)))
+    return fail(ErrorCode::Internal, "the driver cannot be emitted");
+
+  EmissionOptions emission;
+  emission.threads = machine.threads;
+  emission.wantIr = emission.wantAssembly = bool(snapshot);
+  auto emitted = emitObjects(modules, machine, emission);
+  if (!emitted)
+    return emitted.takeError();
+  if (snapshot) {
+    snapshot("llvm", [&](llvm::raw_ostream &os) { os << emitted->front().ir; });
+    snapshot("asm", [&](llvm::raw_ostream &os) { os << emitted->front().assembly; });
+  }
+  program->object = std::move(emitted->front().object);
+  program->driverSymbol = layout.symbol;
+  program->stats.codeBytes = program->object.size();
+  program->stats.arenaBytes = layout.arenaBytes;
+  program->stats.scratchBytes = layout.scratchBytes;
+  return llvm::Error::success();
+}
+
+ValueSpec specOf(MemRefType type) {
+  ValueSpec spec;
+  llvm::raw_string_ostream(spec.elementType) << type.getElementType();
+  spec.shape.assign(type.getShape().begin(), type.getShape().end());
+  spec.byteSize = schedule::byteSizeOf(type);
+  return spec;
+}
+
+llvm::Error Compilation::describeBuffers() {
+  schedule::ProgramOp driver = *module.getOps<schedule::ProgramOp>().begin();
+  for (BlockArgument argument : driver.getProgramArguments())
+    program->arguments.push_back(specOf(cast<MemRefType>(argument.getType())));
+  for (auto [result, alias] : llvm::zip_equal(driver.getProgramResults(), driver.getAliases())) {
+    program->results.push_back(specOf(cast<MemRefType>(result.getType())));
+    program->results.back().alias = alias;
+  }
+  for (ElementsAttr constant : layout.constants) {
+    FailureOr<std::vector<char>> bytes = bytesOf(constant);
+    if (failed(bytes))
+      return makeError(ErrorCode::UnsupportedProgram, "a constant of the program has no data");
+    program->constants.push_back(std::move(*bytes));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::describeCalls() {
+  for (Operation *op : layout.calls) {
+    CallSpec &spec = program->calls.emplace_back();
+    DictionaryAttr config;
+    uint64_t inputs;
+    if (auto library = dyn_cast<schedule::LibraryOp>(op)) {
+      spec.target = library.getRoutine().str();
+      spec.isLibrary = true;
+      config = library.getConfig();
+      inputs = library.getNumInputs();
+    } else {
+      auto call = cast<schedule::CustomCallOp>(op);
+      spec.target = call.getTarget().str();
+      spec.apiVersion = call.getApiVersion();
+      config = call.getConfig();
+      inputs = call.getNumInputs();
+    }
+    llvm::raw_string_ostream(spec.config) << config;
+    llvm::raw_string_ostream(spec.location) << op->getLoc();
+    for (auto [index, type] : llvm::enumerate(op->getOperandTypes()))
+      (index < inputs ? spec.inputs : spec.outputs).push_back(specOf(cast<MemRefType>(type)));
+  }
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<Program>> cpu::compile(OwningOpRef<ModuleOp> module,
+                                                      const CompileOptions &options,
+                                                      const Snapshot &snapshot) {
+  // The compilation, whose diagnostics end with it, goes before the module.
+  return Compilation(*module, options, snapshot).run();
+}
