@@ -1,0 +1,60 @@
+//===- Backend.h - the seam between the C API and compiler and runtime -----===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C API needs four things of a compiled program. Tests put programs of their
+// own behind this interface, so that dispatch, donation and errors are tested
+// without a compiler.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "target/cpu/Compile.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spokeshave::pjrt {
+
+/// A program that can run, by several callers at once.
+class LoadedProgram {
+public:
+  virtual ~LoadedProgram() = default;
+
+  std::string name;
+  std::vector<cpu::ValueSpec> arguments, results;
+  cpu::CompileStats stats;
+  /// It calls functions that may take long, block, or use the device themselves.
+  bool callsOut = false;
+  /// So little work that another thread would cost more than it brings.
+  bool isTiny = false;
+
+  /// Runs on dense row-major arrays. A result may be the very memory of the
+  /// argument it aliases. Polls `cancel`.
+  virtual llvm::Error run(void *const *arguments, void *const *results,
+                          const volatile int32_t *cancel) = 0;
+  /// Bytes from which LoadFunction makes it again, in another process.
+  virtual llvm::Expected<std::string> serialize() const = 0;
+};
+
+using CompileFunction = std::function<llvm::Expected<std::shared_ptr<LoadedProgram>>(
+    llvm::StringRef program, const cpu::CompileOptions &options)>;
+using LoadFunction =
+    std::function<llvm::Expected<std::shared_ptr<LoadedProgram>>(llvm::StringRef bytes)>;
+
+struct Backend {
+  CompileFunction compile;
+  LoadFunction load;
+};
+
+/// StableHLO through the compiler to the CPU.
+Backend cpuBackend();
+
+/// The backend of clients created from now on; tests replace it.
+const Backend &currentBackend();
+void setBackendForTesting(Backend backend);
+
+} // namespace spokeshave::pjrt

@@ -1,0 +1,92 @@
+//===- Client.h - the client and the devices and memories it owns ----------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Today a client has one device, the CPU, with one memory. Everything is held
+// in lists all the same, and nothing but the client's constructor counts on one.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/pjrt/Backend.h"
+#include "runtime/pjrt/Dispatcher.h"
+#include "runtime/pjrt/PjrtArgs.h"
+#include "runtime/pjrt/Storage.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace spokeshave::pjrt {
+
+inline constexpr llvm::StringLiteral kPlatformName = "spokeshave";
+inline constexpr llvm::StringLiteral kMemoryKind = "device";
+
+struct DeviceDescription {
+  int id = 0;
+  std::string kind, debugString, text;
+  std::vector<NamedValue> attributes;
+};
+
+struct Device {
+  Client *client = nullptr;
+  DeviceDescription *description = nullptr;
+  int localHardwareId = 0;
+  std::vector<Memory *> memories; ///< the default memory first
+};
+
+/// Begins with the function table that the framework calls.
+struct Memory {
+  const MemoryTable *table;
+  Client *client;
+  int id;
+  std::string debugString, text;
+  std::vector<Device *> devices;
+  std::shared_ptr<Allocator> allocator;
+
+  explicit Memory(Client *client, int id);
+  ~Memory();
+  void *userData(const void *key);
+  void setUserData(const void *key, void *data, void (*destroy)(void *));
+
+private:
+  struct UserData {
+    void *data;
+    void (*destroy)(void *);
+  };
+  std::mutex mutex;
+  std::map<const void *, UserData> user;
+};
+
+/// A description of devices without the devices.
+struct TopologyDescription {
+  std::string platformVersion;
+  std::vector<std::unique_ptr<DeviceDescription>> descriptions;
+  std::vector<DeviceDescription *> list;
+  std::vector<NamedValue> attributes;
+
+  TopologyDescription();
+  uint64_t fingerprint() const;
+};
+
+struct Client {
+  std::shared_ptr<TopologyDescription> topology = std::make_shared<TopologyDescription>();
+  std::vector<std::unique_ptr<Device>> ownedDevices;
+  std::vector<std::unique_ptr<Memory>> ownedMemories;
+  std::vector<Device *> devices;
+  std::vector<Memory *> memories;
+  std::shared_ptr<Dispatcher> dispatcher = std::make_shared<Dispatcher>();
+  CompileFunction compile;
+  LoadFunction load;
+
+  explicit Client(const Backend &backend);
+  ~Client();
+};
+
+/// The compiler's version, part of fingerprints and of platform_version.
+std::string versionText();
+
+} // namespace spokeshave::pjrt

@@ -1,0 +1,213 @@
+//===- Executable.cpp - compiling, describing and serializing programs -----===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/pjrt/Executable.h"
+
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
+
+namespace spokeshave::pjrt {
+
+namespace {
+/// Our options out of the framework's.
+Status toCompileOptions(const FrameworkOptions &framework, cpu::CompileOptions &options) {
+  for (const auto &[name, value] : framework.overrides) {
+    llvm::StringRef ours = name;
+    ours.consume_front("spokeshave_");
+    if (Status status = toStatus(options.set(ours, value)); !status.isOk())
+      return status;
+  }
+  return {};
+}
+
+Status checkDevices(const FrameworkOptions &framework) {
+  if (framework.partitions != 1 || framework.replicas != 1)
+    return unimplemented("a program over " + llvm::Twine(framework.replicas) + " replicas and " +
+                         llvm::Twine(framework.partitions) +
+                         " partitions: this device runs programs of one each");
+  if (framework.deviceIds != std::vector<int64_t>{0})
+    return invalidArgument("the device assignment names a device that does not exist");
+  return {};
+}
+
+/// The C API's view of an argument or result.
+Status shapeOf(const cpu::ValueSpec &spec, Shape &shape) {
+  ElementType type = elementTypeNamed(spec.elementType);
+  // Tokens have no bytes and no place in the C API; they travel as empty bools.
+  if (type == ElementType::Token)
+    return makeShape(ElementType::Pred, std::array<int64_t, 1>{0}.data(), 1, shape);
+  if (type == ElementType::Invalid)
+    return unimplemented("arrays of " + llvm::Twine(spec.elementType) +
+                         " as arguments or results");
+  return makeShape(type, spec.shape.data(), spec.shape.size(), shape);
+}
+
+NamedValue cost(llvm::StringLiteral name, int64_t value) {
+  NamedValue entry{};
+  entry.struct_size = Layout<NamedValue>::size;
+  entry.name = name.data();
+  entry.name_size = name.size();
+  entry.type = NamedValueType::Float;
+  entry.float_value = static_cast<float>(value);
+  entry.value_size = 1;
+  return entry;
+}
+
+Status describe(CompiledBody &body) {
+  const LoadedProgram &program = *body.program;
+  for (const cpu::ValueSpec &spec : program.arguments)
+    if (Status status = shapeOf(spec, body.arguments.emplace_back()); !status.isOk())
+      return status;
+  for (const cpu::ValueSpec &spec : program.results) {
+    Shape &shape = body.results.emplace_back();
+    if (Status status = shapeOf(spec, shape); !status.isOk())
+      return status;
+    body.resultTypes.push_back(shape.type);
+    body.resultRanks.push_back(shape.dims.size());
+    body.resultDims.insert(body.resultDims.end(), shape.dims.begin(), shape.dims.end());
+  }
+  size_t most = std::max(body.arguments.size(), body.results.size());
+  body.memoryKinds.assign(most, kMemoryKind.data());
+  body.memoryKindSizes.assign(most, kMemoryKind.size());
+  body.emptyStrings.assign(most, "");
+  body.emptySizes.assign(most, 0);
+  const cpu::CompileStats &stats = program.stats;
+  body.costs = {cost("flops", stats.flops), cost("transcendentals", stats.transcendentals),
+                cost("bytes accessed", stats.bytesAccessed)};
+  return {};
+}
+
+std::string fingerprintOf(const CompiledBody &body, const cpu::CompileOptions &options) {
+  // Two independent hashes: this names entries of persistent caches.
+  std::string key = versionText() + "|" + std::to_string(options.hash()) + "|" +
+                    std::to_string(TopologyDescription().fingerprint()) + "|" + body.source;
+  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(key.data()), key.size()));
+  return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
+}
+
+Status finish(std::shared_ptr<CompiledBody> made, const cpu::CompileOptions &options,
+              BodyPtr &body) {
+  made->fingerprint = fingerprintOf(*made, options);
+  if (Status status = describe(*made); !status.isOk())
+    return status;
+  body = std::move(made);
+  return {};
+}
+
+//===-- Serialization ------------------------------------------------------===//
+
+constexpr llvm::StringLiteral kMagic = "SPOKESHAVE-PJRT\n";
+
+void append(std::string &bytes, llvm::StringRef part) {
+  char size[8];
+  llvm::support::endian::write64le(size, part.size());
+  bytes.append(size, sizeof size);
+  bytes.append(part);
+}
+
+bool take(llvm::StringRef &bytes, llvm::StringRef &part) {
+  if (bytes.size() < 8)
+    return false;
+  uint64_t size = llvm::support::endian::read64le(bytes.data());
+  bytes = bytes.drop_front(8);
+  if (size > bytes.size())
+    return false;
+  part = bytes.take_front(size);
+  bytes = bytes.drop_front(size);
+  return true;
+}
+} // namespace
+
+Status compileProgram(const Backend &backend, llvm::StringRef format, llvm::StringRef source,
+                      llvm::StringRef serializedOptions, BodyPtr &body) {
+  if (format != "mlir")
+    return unimplemented("programs in the format '" + format +
+                         "': this plugin compiles StableHLO in the format 'mlir'");
+  auto made = std::make_shared<CompiledBody>();
+  made->source = source.str();
+  made->compileOptions = serializedOptions.str();
+  if (Status status = parseFrameworkOptions(serializedOptions, made->framework); !status.isOk())
+    return status;
+  if (Status status = checkDevices(made->framework); !status.isOk())
+    return status;
+  cpu::CompileOptions options;
+  if (Status status = toCompileOptions(made->framework, options); !status.isOk())
+    return status;
+  llvm::Expected<std::shared_ptr<LoadedProgram>> program = backend.compile(source, options);
+  if (!program)
+    return toStatus(program.takeError());
+  made->program = std::move(*program);
+  return finish(std::move(made), options, body);
+}
+
+Status serializeBody(const CompiledBody &body, std::string &bytes) {
+  llvm::Expected<std::string> program = body.program->serialize();
+  if (!program)
+    return toStatus(program.takeError());
+  std::string content;
+  append(content, versionText());
+  append(content, body.compileOptions);
+  append(content, body.source);
+  append(content, *program);
+  // The checksum goes first: a damaged file must not reach the loader.
+  char checksum[8];
+  llvm::support::endian::write64le(checksum, llvm::xxh3_64bits(content));
+  bytes = kMagic.str() + std::string(checksum, sizeof checksum) + content;
+  return {};
+}
+
+Status deserializeBody(const Backend &backend, llvm::StringRef bytes, BodyPtr &body) {
+  Status damaged(StatusCode::FailedPrecondition,
+                 "SKS-R005: the serialized executable is damaged or was made by something else");
+  if (!bytes.consume_front(kMagic) || bytes.size() < 8)
+    return damaged;
+  uint64_t checksum = llvm::support::endian::read64le(bytes.data());
+  bytes = bytes.drop_front(8);
+  if (checksum != llvm::xxh3_64bits(bytes))
+    return damaged;
+  llvm::StringRef version, compileOptions, source, program;
+  if (!take(bytes, version) || !take(bytes, compileOptions) || !take(bytes, source) ||
+      !take(bytes, program))
+    return damaged;
+  if (version != versionText())
+    return Status(StatusCode::FailedPrecondition,
+                  "SKS-R005: the serialized executable was made by " + version + ", this is " +
+                      versionText());
+  auto made = std::make_shared<CompiledBody>();
+  made->source = source.str();
+  made->compileOptions = compileOptions.str();
+  cpu::CompileOptions options;
+  if (Status status = parseFrameworkOptions(compileOptions, made->framework); !status.isOk())
+    return status;
+  if (Status status = toCompileOptions(made->framework, options); !status.isOk())
+    return status;
+  llvm::Expected<std::shared_ptr<LoadedProgram>> loaded = backend.load(program);
+  if (!loaded)
+    return toStatus(loaded.takeError());
+  made->program = std::move(*loaded);
+  return finish(std::move(made), options, body);
+}
+
+LoadedExecutable::LoadedExecutable(Client *client, BodyPtr body)
+    : client(client), current(std::move(body)) {
+  devices = {client->devices.front()};
+  logicalIds = {LogicalDeviceIds{0, 0}};
+}
+
+BodyPtr LoadedExecutable::body() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return current;
+}
+
+void LoadedExecutable::remove() {
+  BodyPtr last; // freed outside of the lock
+  std::lock_guard<std::mutex> lock(mutex);
+  last = std::move(current);
+}
+
+} // namespace spokeshave::pjrt
