@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/Executable.h"
 #include "target/cpu/Compile.h"
 
 #include <functional>
@@ -33,9 +34,12 @@ public:
   bool isTiny = false;
 
   /// Runs on dense row-major arrays. A result may be the very memory of the
-  /// argument it aliases. Polls `cancel`.
-  virtual llvm::Error run(void *const *arguments, void *const *results,
-                          const volatile int32_t *cancel) = 0;
+  /// donated argument that it aliases.
+  virtual llvm::Error run(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
+                          llvm::ArrayRef<runtime::ExecuteResult> results,
+                          const runtime::CancelToken &cancel) = 0;
+  /// Bytes of machine code and constants in memory.
+  virtual int64_t codeBytes() const { return stats.codeBytes; }
   /// Bytes from which LoadFunction makes it again, in another process.
   virtual llvm::Expected<std::string> serialize() const = 0;
 };
@@ -52,9 +56,15 @@ struct Backend {
 
 /// StableHLO through the compiler to the CPU.
 Backend cpuBackend();
+/// What this process compiled and what it ran, as JSON: a list with an object
+/// per program that is still loaded.
+std::string cpuStatisticsJson();
+/// Calls that left compiled code, of all programs so far.
+void cpuCallCounts(int64_t &libraryCalls, int64_t &customCalls);
 
-/// The backend of clients created from now on; tests replace it.
+/// The backend of clients created from now on. The plugin sets the CPU's, tests
+/// set their own.
 const Backend &currentBackend();
-void setBackendForTesting(Backend backend);
+void setBackend(Backend backend);
 
 } // namespace spokeshave::pjrt

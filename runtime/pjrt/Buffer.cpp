@@ -20,15 +20,22 @@ Status makeShape(ElementType type, const int64_t *dims, size_t rank, Shape &shap
   return {};
 }
 
-StoragePtr Value::storage() const {
+llvm::SmallVector<int64_t, 4> rowMajor(size_t rank) {
+  llvm::SmallVector<int64_t, 4> order(rank);
+  for (size_t i = 0; i < rank; ++i)
+    order[i] = static_cast<int64_t>(rank - 1 - i);
+  return order;
+}
+
+runtime::HostBlockRef Value::storage() const {
   std::lock_guard<std::mutex> lock(mutex);
   return bytes;
 }
 
-llvm::Expected<StoragePtr> Value::pin(Allocator &allocator, int64_t size) {
+llvm::Expected<runtime::HostBlockRef> Value::pin(int64_t size) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!bytes) {
-    llvm::Expected<StoragePtr> allocated = allocator.allocate(size);
+    llvm::Expected<runtime::HostBlockRef> allocated = runtime::HostBlock::allocate(size);
     if (!allocated)
       return allocated.takeError();
     bytes = std::move(*allocated);
@@ -36,16 +43,16 @@ llvm::Expected<StoragePtr> Value::pin(Allocator &allocator, int64_t size) {
   return bytes;
 }
 
-StoragePtr Value::settle(StoragePtr candidate) {
+runtime::HostBlockRef Value::settle(runtime::HostBlockRef candidate) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!bytes)
     bytes = std::move(candidate);
   return bytes;
 }
 
-StoragePtr Value::takeOver() {
+runtime::HostBlockRef Value::takeOver() {
   std::lock_guard<std::mutex> lock(mutex);
-  if (!bytes || bytes.use_count() != 1 || !bytes->isWritable())
+  if (!bytes || bytes.useCount() != 1 || !bytes->isOwned())
     return nullptr;
   return std::move(bytes);
 }
@@ -60,10 +67,13 @@ ValuePtr Buffer::release() {
   return std::move(current);
 }
 
-void Buffer::addExternalReference() {
+Status Buffer::addExternalReference() {
   std::lock_guard<std::mutex> lock(mutex);
+  if (!current)
+    return invalidArgument("the buffer was deleted or donated");
   if (externalReferences++ == 0)
     external = current;
+  return {};
 }
 
 Status Buffer::dropExternalReference() {
@@ -84,7 +94,7 @@ Status Buffer::pointer(void *&address) {
   }
   if (!held)
     return invalidArgument("the buffer was deleted or donated");
-  llvm::Expected<StoragePtr> storage = held->pin(*memory->allocator, shape.bytes);
+  llvm::Expected<runtime::HostBlockRef> storage = held->pin(shape.bytes);
   if (!storage)
     return toStatus(storage.takeError());
   address = (*storage)->data();

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/HostBlock.h"
 #include "runtime/pjrt/Client.h"
 #include "runtime/pjrt/ElementTypes.h"
 #include "runtime/pjrt/Event.h"
@@ -29,27 +30,30 @@ struct Shape {
 /// Checks type, rank and size.
 Status makeShape(ElementType type, const int64_t *dims, size_t rank, Shape &shape);
 
+/// [rank - 1, ..., 0]: row-major, the only layout of our buffers.
+llvm::SmallVector<int64_t, 4> rowMajor(size_t rank);
+
 class Value {
 public:
-  explicit Value(CompletionPtr ready, StoragePtr storage = nullptr)
+  explicit Value(CompletionPtr ready, runtime::HostBlockRef storage = nullptr)
       : ready(std::move(ready)), bytes(std::move(storage)) {}
 
   const CompletionPtr ready;
 
   /// The storage; null as long as it is undecided.
-  StoragePtr storage() const;
+  runtime::HostBlockRef storage() const;
   /// The storage, allocated now if it was undecided: its address may be handed
   /// out before the program that fills it has run.
-  llvm::Expected<StoragePtr> pin(Allocator &allocator, int64_t size);
+  llvm::Expected<runtime::HostBlockRef> pin(int64_t size);
   /// Decides for `candidate` unless it was pinned; returns what it has.
-  StoragePtr settle(StoragePtr candidate);
-  /// Gives the storage to the caller if nobody else holds it and it may be
-  /// written; for the one program that holds the only reference to this value.
-  StoragePtr takeOver();
+  runtime::HostBlockRef settle(runtime::HostBlockRef candidate);
+  /// Gives the storage to the caller if nobody else holds it and it is
+  /// ours; for the one program that holds the only reference to this value.
+  runtime::HostBlockRef takeOver();
 
 private:
   mutable std::mutex mutex;
-  StoragePtr bytes;
+  runtime::HostBlockRef bytes;
 };
 
 using ValuePtr = std::shared_ptr<Value>;
@@ -61,6 +65,8 @@ struct Buffer {
   Device *const device;
   Memory *const memory;
   const Shape shape;
+  /// The order of dimensions in memory, for the C API.
+  const llvm::SmallVector<int64_t, 4> minorToMajor = rowMajor(shape.dims.size());
 
   /// Null once it is deleted or donated.
   ValuePtr value() const;
@@ -69,7 +75,7 @@ struct Buffer {
   /// libraries look at stays until they are done.
   ValuePtr release();
 
-  void addExternalReference();
+  Status addExternalReference();
   Status dropExternalReference();
   /// The address, valid while the buffer or an external reference lives.
   Status pointer(void *&address);

@@ -91,13 +91,8 @@ uint64_t TopologyDescription::fingerprint() const {
 }
 
 Client::Client(const Backend &backend) : compile(backend.compile), load(backend.load) {
-  // The limit is what the machine or the cgroup has, less a little: a plain
-  // error comes before the kernel's out-of-memory killer.
-  int64_t limit = machine::availableMemory();
-  limit -= limit / 16;
   for (DeviceDescription *description : topology->list) {
     auto memory = std::make_unique<Memory>(this, description->id);
-    memory->allocator = Allocator::create(limit);
     auto device = std::make_unique<Device>();
     device->client = this;
     device->description = description;

@@ -12,7 +12,6 @@
 #include "runtime/pjrt/Backend.h"
 #include "runtime/pjrt/Dispatcher.h"
 #include "runtime/pjrt/PjrtArgs.h"
-#include "runtime/pjrt/Storage.h"
 
 #include <map>
 #include <memory>
@@ -45,7 +44,6 @@ struct Memory {
   int id;
   std::string debugString, text;
   std::vector<Device *> devices;
-  std::shared_ptr<Allocator> allocator;
 
   explicit Memory(Client *client, int id);
   ~Memory();

@@ -70,6 +70,10 @@ Status describe(CompiledBody &body) {
     body.resultRanks.push_back(shape.dims.size());
     body.resultDims.insert(body.resultDims.end(), shape.dims.begin(), shape.dims.end());
   }
+  for (const Shape &shape : body.arguments)
+    body.argumentLayouts.push_back(layoutOfRank(shape.dims.size()));
+  for (const Shape &shape : body.results)
+    body.resultLayouts.push_back(layoutOfRank(shape.dims.size()));
   size_t most = std::max(body.arguments.size(), body.results.size());
   body.memoryKinds.assign(most, kMemoryKind.data());
   body.memoryKindSizes.assign(most, kMemoryKind.size());

@@ -11,6 +11,13 @@
 
 namespace spokeshave::pjrt {
 
+/// A layout of the C API's layouts extension.
+struct ArrayLayout {
+  std::string text;
+};
+/// The row-major layout; lives as long as the process.
+ArrayLayout *layoutOfRank(size_t rank);
+
 /// What a compilation made, in the form in which the C API gives it out; shared
 /// by the handles to it and the executions in flight.
 struct CompiledBody {
@@ -29,6 +36,7 @@ struct CompiledBody {
   std::vector<size_t> memoryKindSizes;
   std::vector<const char *> emptyStrings; ///< serialized replicated shardings
   std::vector<size_t> emptySizes;
+  std::vector<ArrayLayout *> argumentLayouts, resultLayouts;
   std::vector<NamedValue> costs;
 };
 

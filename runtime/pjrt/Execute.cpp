@@ -19,21 +19,21 @@ namespace {
 /// An execution from its start to its end.
 struct Execution {
   BodyPtr body;
-  Allocator *allocator = nullptr;
-  std::shared_ptr<Allocator> allocatorOwner;
   std::vector<ValuePtr> arguments, results;
   std::vector<bool> donated; ///< of each argument
   CompletionPtr done = std::make_shared<Completion>();
 
   Status run();
-  Status chooseResultStorage(size_t index, StoragePtr &storage);
+  Status chooseResultStorage(size_t index, std::vector<runtime::ExecuteArgument> &inputs,
+                             runtime::HostBlockRef &storage);
   void finish(Status status);
 };
 
 /// A donated argument's memory becomes the result's if this execution is the
 /// last to hold it; else the result gets memory of its own, which is always
 /// right.
-Status Execution::chooseResultStorage(size_t index, StoragePtr &storage) {
+Status Execution::chooseResultStorage(size_t index, std::vector<runtime::ExecuteArgument> &inputs,
+                                      runtime::HostBlockRef &storage) {
   storage = results[index]->storage(); // pinned already?
   if (storage)
     return {};
@@ -42,9 +42,10 @@ Status Execution::chooseResultStorage(size_t index, StoragePtr &storage) {
       arguments[alias].use_count() == 1 &&
       body->arguments[alias].bytes == body->results[index].bytes) {
     storage = arguments[alias]->takeOver();
+    inputs[alias].donated = static_cast<bool>(storage);
   }
   if (!storage) {
-    llvm::Expected<StoragePtr> allocated = allocator->allocate(body->results[index].bytes);
+    llvm::Expected<runtime::HostBlockRef> allocated = runtime::HostBlock::allocate(body->results[index].bytes);
     if (!allocated)
       return toStatus(allocated.takeError());
     storage = std::move(*allocated);
@@ -55,21 +56,22 @@ Status Execution::chooseResultStorage(size_t index, StoragePtr &storage) {
 
 Status Execution::run() {
   // Hold every argument's bytes before any is taken over by a result.
-  std::vector<void *> inputs, outputs;
-  std::vector<StoragePtr> held(results.size());
+  std::vector<runtime::ExecuteArgument> inputs;
+  std::vector<runtime::ExecuteResult> outputs;
+  std::vector<runtime::HostBlockRef> held(results.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
-    StoragePtr storage = arguments[i]->storage();
+    runtime::HostBlockRef storage = arguments[i]->storage();
     if (!storage)
       return Status(StatusCode::Internal, "argument " + llvm::Twine(i) + " has no memory");
-    inputs.push_back(storage->data());
+    inputs.push_back({storage->data(), storage->size()});
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    if (Status status = chooseResultStorage(i, held[i]); !status.isOk())
+    if (Status status = chooseResultStorage(i, inputs, held[i]); !status.isOk())
       return status;
-    outputs.push_back(held[i]->data());
+    outputs.push_back({held[i]->data(), held[i]->size()});
   }
   InterruptScope interrupt;
-  return toStatus(body->program->run(inputs.data(), outputs.data(), interrupt.word()));
+  return toStatus(body->program->run(inputs, outputs, interrupt.token()));
 }
 
 void Execution::finish(Status status) {
@@ -143,8 +145,6 @@ Status execute(LoadedExecutable &executable, const ExecuteRequest &request, Buff
 
   Device *device = executable.devices.front();
   Memory *memory = device->memories.front();
-  execution->allocatorOwner = memory->allocator;
-  execution->allocator = memory->allocator.get();
   execution->donated = donatedArguments(body, request);
   std::vector<CompletionPtr> dependencies;
   for (const ValuePtr &argument : execution->arguments)
@@ -171,8 +171,8 @@ Status execute(LoadedExecutable &executable, const ExecuteRequest &request, Buff
     return {};
   }
   std::shared_ptr<Dispatcher> dispatcher = executable.client->dispatcher;
-  auto start = [execution, dispatcher](const Status &status) mutable {
-    dispatcher->post([execution = std::move(execution), status] { runToEnd(*execution, status); },
+  auto start = [execution, dispatcher](const Status &status) {
+    dispatcher->post([execution, status] { runToEnd(*execution, status); },
                      execution->body->program->callsOut);
   };
   whenAll(std::move(dependencies), std::move(start));

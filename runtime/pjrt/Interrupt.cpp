@@ -36,9 +36,9 @@ void onInterrupt(int signal, siginfo_t *info, void *context) {
 
 InterruptScope::InterruptScope() : slot(&unlisted) {
   for (Slot &candidate : slots) {
-    if (candidate.used || __sync_lock_test_and_set(&candidate.used, 1))
+    if (candidate.used.load(std::memory_order_relaxed) || candidate.used.exchange(true))
       continue;
-    candidate.word = 0;
+    candidate.token.reset();
     slot = &candidate;
     return;
   }
@@ -46,13 +46,13 @@ InterruptScope::InterruptScope() : slot(&unlisted) {
 
 InterruptScope::~InterruptScope() {
   if (slot != &unlisted)
-    __sync_lock_release(&slot->used);
+    slot->used.store(false, std::memory_order_release);
 }
 
 void interruptAll() {
   for (InterruptScope::Slot &slot : slots)
-    if (slot.used)
-      slot.word = 1;
+    if (slot.used.load())
+      slot.token.cancel();
 }
 
 bool installInterruptHandler() {

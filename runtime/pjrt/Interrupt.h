@@ -3,17 +3,17 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Generated loops poll a word. While a program runs, its word is listed where a
+// Generated loops poll a token. While a program runs, its token is listed where a
 // signal handler can find it without locks or allocation.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include <cstdint>
+#include "runtime/Cancel.h"
 
 namespace spokeshave::pjrt {
 
-/// Lists a word while it lives.
+/// Lists a token while it lives.
 class InterruptScope {
 public:
   InterruptScope();
@@ -21,18 +21,18 @@ public:
   InterruptScope(const InterruptScope &) = delete;
   InterruptScope &operator=(const InterruptScope &) = delete;
 
-  const volatile int32_t *word() const { return &slot->word; }
+  const runtime::CancelToken &token() const { return slot->token; }
 
   struct Slot {
-    volatile int32_t word;
-    volatile int32_t used;
+    runtime::CancelToken token;
+    std::atomic<bool> used{false};
   };
 
 private:
   Slot *slot;
 };
 
-/// Sets the word of every program that runs now. Safe in signal handlers.
+/// Cancels every program that runs now. Safe in signal handlers.
 void interruptAll();
 
 /// Has SIGINT interrupt the programs that run, and then do what it did before.
