@@ -10,6 +10,7 @@
 #include "runtime/pjrt/HostCopy.h"
 #include "runtime/pjrt/TestHelpers.h"
 
+#include <deque>
 #include <numeric>
 
 namespace spokeshave::pjrt::test {
@@ -23,12 +24,15 @@ protected:
     args.client = client;
     args.data = data;
     args.type = ElementType::F32;
-    args.dims = dims.data();
+    args.dims = shapes.emplace_back(dims.begin(), dims.end()).data();
     args.num_dims = dims.size();
     args.device = device;
     args.host_buffer_semantics = semantics;
     return args;
   }
+
+private:
+  std::deque<std::vector<int64_t>> shapes; ///< what the arguments point to
 };
 
 TEST_F(BufferTest, ZeroCopyUntilTheBufferGoes) {
@@ -284,7 +288,7 @@ TEST(ElementTypes, NamesGoBothWays) {
     EXPECT_EQ(elementTypeNamed(nameOf(type)), type);
   }
   EXPECT_EQ(bytesOf(ElementType::C128, {2, 0, 3}), 0);
-  EXPECT_EQ(bytesOf(ElementType::F32, {0, INT64_MAX}), 0);
+  EXPECT_FALSE(bytesOf(ElementType::F32, {0, INT64_MAX}).has_value());
   EXPECT_FALSE(bytesOf(ElementType::F32, {INT64_MAX, 0}).has_value());
 }
 

@@ -24,7 +24,7 @@ std::string number(int id, int value) { return {char(id << 3), char(value)}; }
 std::string example() {
   std::string assignment = number(1, 1) + number(2, 1) + field(3, field(1, std::string(1, '\0')));
   std::string build = number(1, 0) + field(3, number(9, 5)) + number(4, 1) + number(5, 1) +
-                      field(9, assignment) + number(19, 1);
+                      field(9, assignment) + number(12, 1);
   // 64-bit and 32-bit fields are skipped as well.
   build += std::string("\x71") + "12345678" + "\x7d" + "1234";
   std::string text = field(7, field(1, "isa") + field(2, field(1, "avx2")));

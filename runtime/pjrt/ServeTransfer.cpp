@@ -3,8 +3,8 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The host's memory is the device's memory: whatever is dense, aligned to its
-// element, and promised to stay as it is, is used where it lies.
+// The host's memory is the device's memory: what is dense, aligned as our own is,
+// and promised to stay as it is, is used where it lies.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/pjrt/Buffer.h"
@@ -47,6 +47,13 @@ bool isAligned(const void *data, int64_t elementBytes) {
   return reinterpret_cast<uintptr_t>(data) % std::max<uint64_t>(alignment, 1) == 0;
 }
 
+/// An array of a caller who promises not to change it. Many do all the same, and
+/// get away with it elsewhere because arrays of numpy's, which are rarely aligned
+/// like this, are copied there.
+bool isAlignedAsOurs(const void *data) {
+  return reinterpret_cast<uintptr_t>(data) % runtime::kAlignment == 0;
+}
+
 Buffer *makeBuffer(const Place &place, Shape shape, CompletionPtr ready,
                    runtime::HostBlockRef block) {
   auto value = std::make_shared<Value>(std::move(ready), std::move(block));
@@ -77,7 +84,7 @@ Status serve(Client_BufferFromHostBuffer_Args &args) {
   bool staysAsItIs = args.host_buffer_semantics == HostBufferSemantics::ImmutableZeroCopy ||
                      args.host_buffer_semantics == HostBufferSemantics::MutableZeroCopy;
   if (staysAsItIs && args.data && isDense(shape.dims, strides, elementBytes) &&
-      isAligned(args.data, elementBytes)) {
+      isAlignedAsOurs(args.data)) {
     auto done = std::make_shared<Completion>();
     auto block = runtime::HostBlock::external(const_cast<void *>(args.data), shape.bytes,
                                               [done] { done->complete({}); });

@@ -12,6 +12,8 @@
 #include "runtime/pjrt/PjrtArgs.h"
 #include "runtime/pjrt/Serve.h"
 
+#include "support/Error.h"
+
 #include "gtest/gtest.h"
 
 #include <map>
