@@ -23,7 +23,7 @@ using HostBlockRef = llvm::IntrusiveRefCntPtr<HostBlock>;
 
 class HostBlock : public llvm::ThreadSafeRefCountedBase<HostBlock> {
 public:
-  using Release = llvm::unique_function<void()>;
+  using ReleaseFunction = llvm::unique_function<void()>;
 
   /// Our own memory, aligned to 64 bytes and uninitialised. Error OutOfMemory
   /// when the limit or the machine does not allow it. 0 bytes give a valid,
@@ -33,7 +33,7 @@ public:
   /// Someone else's memory. `release` runs once, on the thread that drops the
   /// last reference: it must not need a lock that such a thread may hold (the
   /// GIL: hand the work over to a thread of Python's instead).
-  static HostBlockRef external(void *data, size_t bytes, Release release);
+  static HostBlockRef external(void *data, size_t bytes, ReleaseFunction release);
 
   void *data() const { return pointer; }
   size_t size() const { return bytes; }
@@ -43,13 +43,13 @@ public:
   ~HostBlock();
 
 private:
-  HostBlock(void *pointer, size_t bytes, bool owned, Release release)
+  HostBlock(void *pointer, size_t bytes, bool owned, ReleaseFunction release)
       : pointer(pointer), bytes(bytes), owned(owned), release(std::move(release)) {}
 
   void *pointer;
   size_t bytes;
   bool owned;
-  Release release;
+  ReleaseFunction release;
 };
 
 } // namespace spokeshave::runtime

@@ -46,15 +46,16 @@ public:
 
   int threadCount() const;
   /// Waits for running tasks of workers to end; regions in flight go on with
-  /// their callers alone meanwhile.
+  /// their callers alone meanwhile. Does nothing on a worker.
   void setThreadCount(int threads);
 
   struct Region {
     llvm::ArrayRef<cpu::Launch> launches;
     const volatile int32_t *cancel = nullptr; ///< looked at between chunks
     int maxThreads = 0;                       ///< 0: all
-    /// Scratch of the region, for threadsFor(launches) threads at
-    /// scratchStride(launches) bytes each; aligned to 64 bytes.
+    /// Scratch of the region, scratchStride(launches) bytes for each thread;
+    /// aligned to 64 bytes. Ask threadsFor(launches) first and give its answer
+    /// as maxThreads: the pool may be resized meanwhile.
     char *scratch = nullptr;
   };
   /// How many threads would take part: 1 when the region is worth less than
