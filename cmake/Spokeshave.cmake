@@ -13,6 +13,9 @@ if(SPOKESHAVE_SANITIZE)
     -fsanitize=${_sanitizers} -fno-omit-frame-pointer)
   target_link_options(spokeshave_options INTERFACE -fsanitize=${_sanitizers})
 endif()
+if(SPOKESHAVE_FUZZ)
+  target_compile_options(spokeshave_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # One precompiled header of LLVM's and MLIR's own headers serves all folders:
 # it turns six seconds for a typical file into two.

@@ -10,8 +10,9 @@
 //===----------------------------------------------------------------------===//
 #include "input/StablehloOps.h"
 
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/TypeUtilities.h"
+
+#include <utility>
 
 using namespace mlir;
 
@@ -51,6 +52,15 @@ RankedTensorType mostSpecific(RankedTensorType a, RankedTensorType b) {
     if (ShapedType::isDynamic(size))
       size = other;
   return RankedTensorType::get(shape, a.getElementType(), a.getEncoding());
+}
+
+/// MLIR's isPermutationVector only looks for repetitions.
+bool isPermutation(ArrayRef<int64_t> values) {
+  SmallVector<bool> seen(values.size());
+  for (int64_t value : values)
+    if (value < 0 || value >= int64_t(values.size()) || std::exchange(seen[value], true))
+      return false;
+  return true;
 }
 
 } // namespace
@@ -118,7 +128,7 @@ INFER(TransposeOp) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType operand = tensorAt(operands, 0);
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
-  if (!operand || !isPermutationVector(permutation) ||
+  if (!operand || !isPermutation(permutation) ||
       int64_t(permutation.size()) != operand.getRank())
     return emitOptionalError(loc, "transpose_c2: permutation must be a permutation of the "
                                   "dimensions of the operand");
@@ -126,7 +136,7 @@ INFER(TransposeOp) {
   auto extensions = dyn_cast_or_null<TypeExtensionsAttr>(operand.getEncoding());
   for (int64_t dim : permutation) {
     shape.push_back(operand.getDimSize(dim));
-    if (extensions)
+    if (extensions && size_t(dim) < extensions.getBounds().size())
       bounds.push_back(extensions.getBounds()[dim]);
   }
   Attribute encoding = extensions ? TypeExtensionsAttr::get(context, bounds) : Attribute();

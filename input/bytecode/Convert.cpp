@@ -93,7 +93,7 @@ static bool isDefault(Default defaultValue, Attribute value) {
 /// `value` as integers, if it is a short tensor of i64.
 static std::optional<SmallVector<int64_t>> asIntegers(Attribute value) {
   auto elements = dyn_cast_or_null<DenseIntElementsAttr>(value);
-  if (!elements || !elements.getElementType().isInteger(64) ||
+  if (!elements || !elements.getElementType().isSignlessInteger(64) ||
       elements.getNumElements() > maxListLength)
     return std::nullopt;
   return llvm::to_vector(elements.getValues<int64_t>());
@@ -173,7 +173,7 @@ Attribute AttributeConverter::integers(StringRef name, Attribute value) {
 
 Attribute AttributeConverter::bools(StringRef name, Attribute value) {
   auto elements = dyn_cast<DenseIntElementsAttr>(value);
-  if (!elements || !elements.getElementType().isInteger(1) ||
+  if (!elements || !elements.getElementType().isSignlessInteger(1) ||
       elements.getNumElements() > maxListLength) {
     error(name, "that is not a list of bools");
     return {};

@@ -63,7 +63,7 @@ Attribute tensorFromBytes(ShapedType type, StringRef bytes, bool asConstant) {
     return {};
   uint64_t numElements = type.getNumElements();
   Type element = type.getElementType();
-  if (element.isInteger(1))
+  if (element.isSignlessInteger(1))
     return boolsFromBytes(type, numElements, bytes, asConstant);
   uint64_t size = storedSize(element);
   bool isSplat = bytes.size() == size && numElements > 0;
@@ -77,7 +77,7 @@ Attribute tensorFromBytes(ShapedType type, StringRef bytes, bool asConstant) {
 
 Attribute asConstantValue(DenseElementsAttr elements) {
   ArrayRef<char> raw = elements.getRawData();
-  bool isBool = elements.getElementType().isInteger(1);
+  bool isBool = elements.getElementType().isSignlessInteger(1);
   if (elements.isSplat() || raw.size() < (isBool ? resourceThreshold / 8 : resourceThreshold))
     return elements;
   if (!isBool)

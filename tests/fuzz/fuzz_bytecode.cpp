@@ -1,0 +1,34 @@
+//===- fuzz_bytecode.cpp - fuzzes the bytecode reader ----------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whatever the bytes: a module that verifies, or a message. Start from the
+// programs in input/bytecode/test/corpus; a failure prints its seed and leaves
+// its input in a file.
+//
+//===----------------------------------------------------------------------===//
+#include "input/bytecode/Reader.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  // Contexts never free attributes: one per input keeps memory flat.
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  int errors = 0;
+  context.getDiagEngine().registerHandler([&](Diagnostic &) {
+    ++errors;
+    return success();
+  });
+  StringRef bytes(reinterpret_cast<const char *>(data), size);
+  FailureOr<OwningOpRef<ModuleOp>> module = spokeshave::readPortableBytecode(bytes, &context);
+  if (succeeded(module) ? failed(verify(**module)) : errors == 0)
+    std::abort();
+  return 0;
+}
