@@ -74,6 +74,9 @@ void ContainerReader::readHeader(Cursor &cursor) {
     return cursor.error("format version " + Twine(container.version) + " is newer than " +
                         Twine(unsigned(NewestFormat)));
   container.producer = cursor.zeroTerminated();
+  if (cursor.ok() && !container.producer.starts_with("StableHLO_v"))
+    cursor.error("written by '" + container.producer +
+                 "'; only portable artifacts of StableHLO can be read");
 }
 
 void ContainerReader::findSections(Cursor &cursor) {
