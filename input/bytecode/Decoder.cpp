@@ -11,6 +11,8 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace spokeshave::bytecode {
@@ -18,6 +20,10 @@ namespace spokeshave::bytecode {
 // Attributes refer to each other by index, so a malformed file can describe a
 // chain of any depth, or a cycle. The stack of a caller's thread may be small.
 static constexpr unsigned maxDepth = 400;
+
+// What refers twice to something that refers twice to something doubles at
+// each level when it is printed, so the size of the tree is limited, too.
+static constexpr uint64_t maxTreeSize = 1 << 22;
 
 Decoder::Decoder(Input &input, const Container &container)
     : input(input), container(container), attributeSlots(container.attributes.size()),
@@ -32,8 +38,10 @@ const void *Decoder::resolve(uint64_t index, ArrayRef<Entry> entries, MutableArr
     return nullptr;
   }
   Slot &slot = slots[index];
-  if (slot.state == State::Read)
+  if (slot.state == State::Read) {
+    treeSize += slot.size;
     return slot.value;
+  }
   const Entry &entry = entries[index];
   if (slot.state == State::Reading || depth >= maxDepth) {
     input.error(entry.range.begin, slot.state == State::Reading
@@ -43,10 +51,15 @@ const void *Decoder::resolve(uint64_t index, ArrayRef<Entry> entries, MutableArr
   }
   slot.state = State::Reading;
   ++depth;
+  uint64_t outerSize = std::exchange(treeSize, 1);
   Cursor cursor(input, entry.range);
   slot.value = (this->*decode)(entry, cursor);
   --depth;
   slot.state = State::Read;
+  slot.size = treeSize;
+  treeSize += outerSize;
+  if (cursor.ok() && slot.size > maxTreeSize)
+    cursor.error("an attribute or type is too large when written out");
   if (cursor.ok() && !cursor.empty())
     cursor.error("unexpected bytes after an attribute or type");
   if (cursor.ok() && !slot.value)

@@ -55,6 +55,7 @@ private:
   struct Slot {
     const void *value = nullptr;
     State state = State::Unread;
+    uint64_t size = 0; ///< Nodes of the tree that it is when written out.
   };
   using Decode = const void *(Decoder::*)(const Entry &, Cursor &);
 
@@ -110,6 +111,7 @@ private:
   llvm::SmallVector<Slot> constantSlots;
   llvm::SmallVector<Slot> typeSlots;
   unsigned depth = 0;
+  uint64_t treeSize = 0; ///< Of what is being decoded, so far.
 };
 
 /// The values of a tensor of `type` from its bytes as bytecode has them: bools

@@ -298,6 +298,12 @@ void OperationReader::finish(Cursor &cursor, OperationState &state, Block *block
     state.addRegion();
   Operation *op = Operation::create(state);
   block->push_back(op);
+  // MLIR silently drops attributes whose kind is not that of the property.
+  for (NamedAttribute attribute : state.attributes)
+    if (op->getAttr(attribute.getName()) != attribute.getValue())
+      return input.error(state.location, "'" + op->getName().getStringRef() + "' with attribute '" +
+                                             attribute.getName().getValue() +
+                                             "' of the wrong kind");
   for (Value result : op->getResults())
     define(state.location, result);
   if (numRegions != 0)
