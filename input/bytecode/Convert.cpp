@@ -29,6 +29,14 @@ static bool isEmpty(Attribute value) {
   return elements && elements.empty();
 }
 
+static bool isArrayOfEmptyDictionaries(Attribute value) {
+  auto array = dyn_cast<ArrayAttr>(value);
+  return array && llvm::all_of(array, [](Attribute element) {
+           auto dictionary = dyn_cast<DictionaryAttr>(element);
+           return dictionary && dictionary.empty();
+         });
+}
+
 static bool isInteger(Attribute value, int64_t expected) {
   auto integer = dyn_cast<IntegerAttr>(value);
   return integer && integer.getValue().getSExtValue() == expected;
@@ -68,6 +76,8 @@ static bool isDefault(Default defaultValue, Attribute value) {
     return isInteger(value, 0);
   case Default::MinusOne:
     return isInteger(value, -1);
+  case Default::NoDicts:
+    return isArrayOfEmptyDictionaries(value);
   case Default::Empty:
     return isEmpty(value);
   case Default::Ones:

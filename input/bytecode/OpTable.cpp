@@ -153,7 +153,7 @@ constexpr Row vhloRows[] = {
     {"exponential_v2", accuracy},
     {"fft_v1", "fft_length:integers fft_type"},
     {"floor_v1"},
-    {"func_v1", "arg_attrs=empty function_type res_attrs=empty sym_name sym_visibility=empty"},
+    {"func_v1", "arg_attrs=nodicts function_type res_attrs=nodicts sym_name sym_visibility=empty"},
     {"gather_v1",
      "collapsed_slice_dims:part index_vector_dim:part indices_are_sorted=false offset_dims:part "
      "slice_sizes:integers start_index_map:part",
@@ -302,6 +302,7 @@ Default parseDefault(StringRef word) {
       .Case("false", Default::False)
       .Case("zero", Default::Zero)
       .Case("minusone", Default::MinusOne)
+      .Case("nodicts", Default::NoDicts)
       .Case("empty", Default::Empty)
       .Case("ones", Default::Ones)
       .Case("zeros", Default::Zeros)

@@ -39,6 +39,7 @@ enum class Default {
   False,
   Zero,
   MinusOne,
+  NoDicts,  ///< Array of empty dictionaries.
   Empty,    ///< String, array, dictionary or tensor without elements.
   Ones,     ///< Tensor of ones.
   Zeros,    ///< Tensor of zeros or false.

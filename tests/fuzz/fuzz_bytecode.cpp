@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Whatever the bytes: a module that verifies, or a message. Start from the
-// programs in input/bytecode/test/corpus; a failure prints its seed and leaves
+// programs in input/bytecode/test/Inputs; a failure prints its seed and leaves
 // its input in a file.
 //
 //===----------------------------------------------------------------------===//

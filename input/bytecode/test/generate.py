@@ -11,7 +11,7 @@ tests decode the first and compare with the second.
 `--version` is the StableHLO version that the artifact targets; programs that
 the version cannot express are skipped and named. To renew the committed set:
 
-    python generate.py corpus --committed
+    python generate.py Inputs --committed
 """
 
 import argparse
