@@ -104,6 +104,9 @@ private:
 
   // DecodeSdy.cpp
   mlir::Attribute sdyAttribute(Cursor &cursor);
+  mlir::Attribute sdyList(uint64_t code, Cursor &cursor);
+  mlir::Attribute sdyTensorSharding(Cursor &cursor, bool hasUnreduced, bool hasReduction);
+  mlir::Attribute sdyShardingRule(Cursor &cursor);
 
   Input &input;
   const Container &container;

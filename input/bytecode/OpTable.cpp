@@ -256,24 +256,14 @@ constexpr Row vhloRows[] = {
     {"xor_v1"},
 };
 
+// What programs contain. Collectives of sdy are made by Shardy's own passes only.
 constexpr Row sdyRows[] = {
-    {"all_gather", "gathering_axes out_sharding"},
-    {"all_reduce", "out_sharding reduction_axes reduction_op?"},
-    {"all_slice", "out_sharding slicing_axes"},
-    {"all_to_all", "out_sharding params"},
-    {"collective_permute", "out_sharding"},
-    {"constant", "value"},
-    {"data_flow_edge", "sharding?"},
-    {"func_data_flow_edge"},
     {"manual_computation", "in_shardings manual_axes out_shardings"},
     {"mesh", "mesh sym_name"},
     {"named_computation", "in_shardings? name out_shardings?"},
     {"propagation_barrier", "allowed_direction"},
-    {"reduce_scatter", "out_sharding reduce_scatter_axes reduction_op?"},
-    {"replicated_to_unreduced", "axes out_sharding"},
     {"reshard", "sharding"},
     {"return"},
-    {"sharded_to_unreduced", "axes out_sharding"},
     {"sharding_constraint", "sharding"},
     {"sharding_group", "group_id"},
 };
