@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "input/Dialects.h"
 
+#include "input/SdyOps.h"
 #include "input/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/QuantOps.h"
@@ -18,7 +19,8 @@ using namespace mlir;
 namespace spokeshave {
 
 void registerInputDialects(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect, quant::QuantizationDialect, stablehlo::StablehloDialect>();
+  registry.insert<func::FuncDialect, quant::QuantizationDialect, sdy::SdyDialect,
+                  stablehlo::StablehloDialect>();
 }
 
 void loadInputDialects(MLIRContext &context) {
