@@ -62,7 +62,9 @@ Work workOf(schedule::KernelOp kernel) {
     if (graph::isTranscendental(&op))
       work.transcendentals += graph::numElements(op.getResult(0).getType());
   }
-  for (Type type : llvm::concat<const Type>(fusion.getOperandTypes(), fusion.getResultTypes()))
+  for (Type type : fusion.getOperandTypes())
+    work.bytes += schedule::byteSizeOf(cast<ShapedType>(type));
+  for (Type type : fusion.getResultTypes())
     work.bytes += schedule::byteSizeOf(cast<ShapedType>(type));
   return work;
 }
