@@ -138,4 +138,33 @@ def Kernel_ReduceAngleOp : Kernel_Op<"reduce_angle", [Pure]> {
   let assemblyFormat = "$angle attr-dict `:` type($angle) `->` type($quadrant) `,` type($high) `,` type($low)";
 }
 
+def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {
+  let summary = "a register tile of a matrix product, over a whole panel of depth";
+  let description = [{
+    c[i * c_row_stride + j] (+)= sum over k < depth of
+        a[i * a_row_stride + k * a_depth_stride] * b[k * b_depth_stride + j]
+    for i < rows, j < columns, each buffer counted in elements from its offset;
+    `accumulate` says whether c is added to or overwritten. k runs upwards, so
+    the order of the sum is fixed.
+
+    Integers and narrow floats are widened to the element type of c before they
+    are multiplied; float products are fused into the sum where the machine can.
+    c is scratch memory, its rows padded to whole registers: lanes beyond
+    `columns` of the last register are undefined. b is read within `columns`.
+
+    rows times the registers of a row must leave two registers of the file free.
+    A machine with a matrix unit takes its tiles through the same operation.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$a, Index:$a_offset,
+                       Arg<AnyMemRef, "", [MemRead]>:$b, Index:$b_offset,
+                       Arg<AnyMemRef, "", [MemRead, MemWrite]>:$c, Index:$c_offset, Index:$depth,
+                       I64Attr:$rows, I64Attr:$columns, I64Attr:$a_row_stride,
+                       I64Attr:$a_depth_stride, I64Attr:$b_depth_stride, I64Attr:$c_row_stride,
+                       BoolAttr:$accumulate);
+  let assemblyFormat = [{
+    $a `[` $a_offset `]` `,` $b `[` $b_offset `]` `to` $c `[` $c_offset `]` `depth` $depth
+    attr-dict `:` type($a) `,` type($b) `,` type($c)
+  }];
+}
+
 #endif

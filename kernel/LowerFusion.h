@@ -28,6 +28,7 @@ struct FusionLowering {
 };
 
 mlir::LogicalResult lowerLoop(FusionLowering &lowering);
+mlir::LogicalResult lowerDot(FusionLowering &lowering);
 
 /// What is on of a tile that begins at `index` where `count` elements are left:
 /// lane l is on if l < count.

@@ -28,6 +28,8 @@ static LogicalResult lowerKind(FusionLowering &lowering) {
   switch (lowering.fusion.getKind()) {
   case graph::FusionKind::Loop:
     return lowerLoop(lowering);
+  case graph::FusionKind::Dot:
+    return lowerDot(lowering);
   default:
     return lowering.fusion.emitOpError("of this kind is not supported yet");
   }

@@ -91,6 +91,8 @@ LogicalResult KernelEmitter::emit(Operation &op) {
     return emitStore(store), success();
   if (auto prefetch = dyn_cast<kernel::PrefetchOp>(op))
     return emitPrefetch(prefetch), success();
+  if (auto dot = dyn_cast<kernel::TileDotOp>(op))
+    return emitTileDot(dot), success();
   if (auto reduce = dyn_cast<kernel::ReduceAngleOp>(op))
     return emitReduceAngle(reduce), success();
   if (op.getNumResults() == 1) {

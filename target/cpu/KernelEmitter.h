@@ -45,6 +45,8 @@ private:
   llvm::Value *emitTable(kernel::TableOp op);
   void emitPrefetch(kernel::PrefetchOp op);
   void emitReduceAngle(kernel::ReduceAngleOp op);
+  // Matrix products: EmitDot.cpp.
+  void emitTileDot(kernel::TileDotOp op);
   /// The address of an access: a base pointer and, where lanes are apart by
   /// more than a constant, element offsets from it.
   struct Address {

@@ -1,0 +1,524 @@
+//===- LowerDot.cpp - matrix products --------------------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One task computes a block of the result: all of k, `blockRows` rows and
+// `blockColumns` columns of one batch. Per task:
+//
+//   pack   the block's columns of rhs, panel by panel, into scratch (unless few
+//          rows use it and it can be read where it lies)
+//   for each strip of rows:
+//     pack the strip of lhs, row-major (unless it can be read where it lies)
+//     for each panel of columns:
+//       tile_dot: registers hold strip x panel over all of k
+//       epilogue: what the fusion does with the product, stored masked
+//
+// Packing evaluates the fusion's producers, so that conversions, transposes and
+// slices cost nothing extra. k is never split, so the order of each sum is that
+// of k whatever the tiles are.
+//
+//===----------------------------------------------------------------------===//
+#include "kernel/LowerFusion.h"
+#include "kernel/MatrixPlan.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::kernel;
+namespace hlo = spokeshave::stablehlo;
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// The type in which products of `dot` are summed: f32 for all narrow floats,
+/// integers of at least 32 bits.
+Type accumulatorType(hlo::DotGeneralOp dot) {
+  Type element = typeOf(dot).getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
+  if (element.isF64() || element.isF32())
+    return element;
+  MLIRContext *context = dot.getContext();
+  if (isa<FloatType>(element))
+    return Float32Type::get(context);
+  return IntegerType::get(context, element.getIntOrFloatBitWidth() > 32 ? 64 : 32);
+}
+
+/// Sizes of the blocks and tiles, from the shape and the machine.
+struct Plan {
+  int64_t lanes, registers; ///< of a panel's row
+  int64_t panel;            ///< columns of a panel: lanes * registers
+  int64_t rows;             ///< of a strip
+  int64_t blockRows, blockColumns, rowBlocks, columnBlocks;
+};
+
+Plan makePlan(const MatrixView &view, int64_t bits, const machine::Machine &machine) {
+  Plan plan;
+  plan.lanes = machine.lanes(bits);
+  // Two registers hold the row of rhs, one a broadcast; the rest accumulate.
+  int64_t columnRegisters = llvm::divideCeil(view.n, plan.lanes);
+  plan.registers = std::min<int64_t>(view.m == 1 ? 8 : view.m <= 4 ? 4 : 2, columnRegisters);
+  if (machine.numVectorRegisters <= 16)
+    plan.registers = std::min<int64_t>(plan.registers, view.m <= 2 ? 4 : 2);
+  int64_t mostRows = (machine.numVectorRegisters - plan.registers - 1) / plan.registers;
+  plan.rows = llvm::divideCeil(view.m, llvm::divideCeil(view.m, mostRows));
+  plan.panel = plan.lanes * plan.registers;
+
+  // The packed block stays in half of the L2 cache while strips pass over it.
+  int64_t bytes = bits / 8, panels = llvm::divideCeil(view.n, plan.panel);
+  int64_t fit = std::max<int64_t>(1, machine.l2Bytes / 2 / (view.k * plan.panel * bytes + 1));
+  int64_t perBlock = std::min(panels, fit);
+  plan.blockRows = view.m;
+  // Enough tasks for all threads to end at about the same time, none shorter
+  // than some ten microseconds.
+  int64_t flops = 2 * view.m * view.n * view.k;
+  int64_t wanted = std::min<int64_t>(8 * machine.threads, flops / 1'000'000 + 1);
+  wanted = llvm::divideCeil(wanted, view.batch);
+  while (perBlock > 1 && int64_t(llvm::divideCeil(panels, perBlock)) < wanted)
+    perBlock = llvm::divideCeil(perBlock, 2);
+  plan.blockColumns = perBlock * plan.panel;
+  plan.columnBlocks = llvm::divideCeil(panels, perBlock);
+  int64_t strips = llvm::divideCeil(view.m, plan.rows);
+  plan.rowBlocks = std::clamp<int64_t>(wanted / plan.columnBlocks, 1, strips);
+  plan.blockRows = llvm::divideCeil(strips, plan.rowBlocks) * plan.rows;
+  plan.rowBlocks = llvm::divideCeil(view.m, plan.blockRows);
+  return plan;
+}
+
+/// One operand's elements within a block: in place, or packed in scratch. A
+/// complex operand has two planes.
+struct Panel {
+  Value buffer;
+  Value offset; ///< of the first element, in elements
+  int64_t rowStride = 0, depthStride = 0;
+};
+
+class DotLowering {
+public:
+  DotLowering(FusionLowering &lowering, hlo::DotGeneralOp dot, ElementEmitter &emitter)
+      : lowering(lowering), dot(dot), emitter(emitter), builder(lowering.builder), view(dot),
+        accumulator(accumulatorType(dot)),
+        plan(makePlan(view, accumulator.getIntOrFloatBitWidth(), lowering.machine)),
+        isComplex(isa<ComplexType>(typeOf(dot).getElementType())) {}
+
+  LogicalResult run();
+
+private:
+  int64_t reserve(int64_t elements);
+  Value scratch(int64_t elements);
+  Value index(int64_t i) { return lowering.constant(i); }
+  void splitTask();
+  bool widens(Value buffer) const;
+  LogicalResult packColumns();
+  LogicalResult forStrips(llvm::function_ref<LogicalResult(const Index &, int64_t)> body);
+  LogicalResult emitStrip(const Index &row, int64_t rows);
+  LogicalResult packRows(const Index &row, int64_t rows);
+  LogicalResult forPanels(llvm::function_ref<LogicalResult(const Index &, int64_t)> body);
+  LogicalResult emitTile(const Index &row, int64_t rows, const Index &column, int64_t columns);
+  void multiply(const Panel &a, const Panel &b, Value c, int64_t rows, int64_t columns,
+                bool accumulate);
+  LogicalResult emitEpilogue(const Index &row, int64_t rows, const Index &column, int64_t columns);
+  LogicalResult emitOutputs(const Index &row, const Index &column);
+  Element sum(Value row, const Index &localColumn);
+  LogicalResult storePacked(FailureOr<Element> element, ArrayRef<Value> planes, Value offset);
+
+  FusionLowering &lowering;
+  hlo::DotGeneralOp dot;
+  ElementEmitter &emitter;
+  OpBuilder &builder;
+  MatrixView view;
+  Type accumulator;
+  Plan plan;
+  bool isComplex;
+
+  Index batch, rowBegin, columnBegin;
+  Value rowEnd, columnEnd;                   ///< of the block
+  SmallVector<Panel, 3> a, b;                ///< planes: re, im (and -im of a)
+  bool packA = true, packB = true;
+  SmallVector<Value, 2> c;                   ///< accumulators of one tile
+  int64_t scratchBytes = 0, depthStrideOfA = 0;
+};
+
+} // namespace
+
+/// Scratch for `elements` accumulators; offsets are multiples of 64 bytes.
+Value DotLowering::scratch(int64_t elements) {
+  int64_t offset = scratchBytes;
+  scratchBytes += llvm::alignTo(elements * accumulator.getIntOrFloatBitWidth() / 8, 64) + 64;
+  return builder.create<ScratchOp>(lowering.loc(), MemRefType::get({elements}, accumulator), offset);
+}
+
+/// From the task's number to the block's batch, rows and columns.
+void DotLowering::splitTask() {
+  Location loc = lowering.loc();
+  Value task = lowering.kernel.getTask();
+  auto split = [&](int64_t count) {
+    Value divisor = index(count);
+    Value rest = builder.createOrFold<arith::RemUIOp>(loc, task, divisor);
+    task = builder.createOrFold<arith::DivUIOp>(loc, task, divisor);
+    return rest;
+  };
+  auto block = [&](int64_t count, int64_t size, int64_t extent, Index &begin, Value &end) {
+    if (count == 1) {
+      begin = Index(0), end = index(extent);
+      return;
+    }
+    Value first = lowering.multiply(split(count), size);
+    begin = emitter.space().variable(first, 0, (count - 1) * size, size);
+    end = lowering.minimum(lowering.add(first, index(size)), extent);
+  };
+  block(plan.rowBlocks, plan.blockRows, view.m, rowBegin, rowEnd);
+  block(plan.columnBlocks, plan.blockColumns, view.n, columnBegin, columnEnd);
+  batch = view.batch == 1 ? Index(0) : emitter.space().variable(task, 0, view.batch - 1);
+}
+
+/// Whether tile_dot can take elements of `buffer` as they are.
+bool DotLowering::widens(Value buffer) const {
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  if (element == accumulator)
+    return true;
+  return accumulator.isF32() && (element.isBF16() || element.isF16());
+}
+
+LogicalResult DotLowering::storePacked(FailureOr<Element> element, ArrayRef<Value> planes,
+                                       Value offset) {
+  if (failed(element))
+    return failure();
+  auto store = [&](Num value, Value plane) {
+    if (auto integer = dyn_cast<IntegerType>(accumulator))
+      if (value.bits() < integer.getWidth())
+        value = isUnsigned(typeOf(dot.getLhs()).getElementType())
+                    ? value.zeroExtended(integer.getWidth())
+                    : value.signExtended(integer.getWidth());
+    if (accumulator.isF64() && !value.element().isF64())
+      value = value.extended(accumulator);
+    builder.create<StoreOp>(lowering.loc(), value, plane, ValueRange{offset}, Value(), 1);
+  };
+  store(element->re, planes[0]);
+  if (!isComplex)
+    return success();
+  store(element->im, planes[1]);
+  if (planes.size() > 2)
+    store(-element->im, planes[2]);
+  return success();
+}
+
+/// Lays the block's columns out as panels [panel][k][lanes * registers], padded
+/// with zeros, so that the inner loop reads rhs in one stream.
+LogicalResult DotLowering::packColumns() {
+  int64_t elements = plan.blockColumns * view.k;
+  SmallVector<Value> planes;
+  for (int i = 0; i < (isComplex ? 2 : 1); ++i)
+    planes.push_back(scratch(elements));
+  for (Value plane : planes)
+    b.push_back({plane, {}, 0, plan.panel});
+  IndexSpace &space = emitter.space();
+  return forPanels([&](const Index &column, int64_t columns) {
+    return forRange(emitter, index(0), index(view.k), view.k, [&](const Index &k) {
+      for (int64_t r = 0; r < plan.registers; ++r) {
+        int64_t present = std::clamp<int64_t>(columns - r * plan.lanes, 0, plan.lanes);
+        // panel p, step k, register r: (p * panel) * k_total + k * panel + r * lanes
+        Index at = space.add(space.scale(space.subtract(column, columnBegin), view.k),
+                             space.add(space.scale(k, plan.panel), r * plan.lanes));
+        Index lane = space.add(column, r * plan.lanes);
+        lane.lane = 1;
+        FailureOr<Element> element = failure();
+        if (present == 0)
+          break; // the tile reads only what is there
+        {
+          Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
+          ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
+          element = emitter.emit(dot.getRhs(), view.rhs(space, batch, k, lane));
+        }
+        if (failed(storePacked(element, planes, space.scalar(at))))
+          return failure();
+      }
+      return success();
+    });
+  });
+}
+
+/// Loops over the block's strips: whole ones, then the matrix's last.
+LogicalResult
+DotLowering::forStrips(llvm::function_ref<LogicalResult(const Index &, int64_t)> body) {
+  Location loc = lowering.loc();
+  int64_t whole = view.m / plan.rows * plan.rows, rest = view.m - whole;
+  IndexSpace &space = emitter.space();
+  if (whole) {
+    Value end = lowering.minimum(rowEnd, whole);
+    auto loop = builder.create<scf::ForOp>(loc, space.scalar(rowBegin), end, index(plan.rows));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Index row = space.variable(loop.getInductionVar(), 0, whole - plan.rows, plan.rows);
+    if (failed(body(row, plan.rows)))
+      return failure();
+  }
+  if (!rest)
+    return success();
+  Value last = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, rowEnd,
+                                                   index(whole));
+  auto branch = builder.create<scf::IfOp>(loc, last);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  ElementEmitter::Level level(emitter, branch);
+  return body(Index(whole), rest);
+}
+
+/// Loops over the block's panels: whole ones, then the matrix's last.
+LogicalResult
+DotLowering::forPanels(llvm::function_ref<LogicalResult(const Index &, int64_t)> body) {
+  Location loc = lowering.loc();
+  int64_t whole = view.n / plan.panel * plan.panel, rest = view.n - whole;
+  IndexSpace &space = emitter.space();
+  if (whole) {
+    Value end = lowering.minimum(columnEnd, whole);
+    auto loop = builder.create<scf::ForOp>(loc, space.scalar(columnBegin), end, index(plan.panel));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Index column = space.variable(loop.getInductionVar(), 0, whole - plan.panel, plan.panel);
+    if (failed(body(column, plan.panel)))
+      return failure();
+  }
+  if (!rest)
+    return success();
+  Value last = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, columnEnd,
+                                                   index(whole));
+  auto branch = builder.create<scf::IfOp>(loc, last);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  ElementEmitter::Level level(emitter, branch);
+  return body(Index(whole), rest);
+}
+
+/// Copies a strip of lhs, row-major with its rows a cache line apart from a power
+/// of two, which would map all of them to one set of the L1 cache.
+LogicalResult DotLowering::packRows(const Index &row, int64_t rows) {
+  IndexSpace &space = emitter.space();
+  SmallVector<Value> planes;
+  for (const Panel &panel : a)
+    planes.push_back(panel.buffer);
+  return forRange(emitter, index(0), index(rows), rows, [&](const Index &i) {
+    return forLanes(emitter, index(0), index(view.k), view.k, plan.lanes, [&](const Index &k) {
+      FailureOr<Element> element =
+          emitter.emit(dot.getLhs(), view.lhs(space, batch, space.add(row, i), k));
+      Index at = space.add(space.scale(i, a[0].rowStride), k);
+      at.lane = 0;
+      return storePacked(element, planes, space.scalar(at));
+    });
+  });
+}
+
+LogicalResult DotLowering::emitStrip(const Index &row, int64_t rows) {
+  if (packA && failed(packRows(row, rows)))
+    return failure();
+  return forPanels([&](const Index &column, int64_t columns) {
+    return emitTile(row, rows, column, columns);
+  });
+}
+
+void DotLowering::multiply(const Panel &left, const Panel &right, Value target, int64_t rows,
+                           int64_t columns, bool accumulate) {
+  builder.create<TileDotOp>(lowering.loc(), left.buffer, left.offset, right.buffer, right.offset,
+                            target, index(0), index(view.k), rows, columns, left.rowStride,
+                            left.depthStride, right.depthStride, plan.panel, accumulate);
+}
+
+LogicalResult DotLowering::emitTile(const Index &row, int64_t rows, const Index &column,
+                                    int64_t columns) {
+  IndexSpace &space = emitter.space();
+  auto placed = [&](Panel panel, const Index &at) {
+    panel.offset = panel.offset ? lowering.add(panel.offset, space.scalar(at)) : space.scalar(at);
+    return panel;
+  };
+  Index left = packA ? Index(0) : space.scale(row, a[0].rowStride);
+  Index right = packB ? space.scale(space.subtract(column, columnBegin), view.k)
+                      : space.scale(column, b[0].rowStride);
+  Panel a0 = placed(a[0], left), b0 = placed(b[0], right);
+  multiply(a0, b0, c[0], rows, columns, false);
+  if (isComplex) {
+    // (x + iy)(u + iv) = (xu - yv) + i(xv + yu)
+    Panel im = placed(a[1], left), minusIm = placed(a[2], left), b1 = placed(b[1], right);
+    multiply(minusIm, b1, c[0], rows, columns, true);
+    multiply(a0, b1, c[1], rows, columns, false);
+    multiply(im, b0, c[1], rows, columns, true);
+  }
+  return emitEpilogue(row, rows, column, columns);
+}
+
+/// The finished sum at a row and column of the tile, as the dot's element type.
+Element DotLowering::sum(Value row, const Index &localColumn) {
+  Type element = typeOf(dot).getElementType();
+  IndexSpace &space = emitter.space();
+  Index at = localColumn;
+  at.lane = 0;
+  Value offset = lowering.add(lowering.multiply(row, plan.panel), space.scalar(at));
+  Type type = accumulator;
+  if (emitter.lanes() > 1)
+    type = VectorType::get({emitter.lanes()}, accumulator);
+  auto load = [&](Value plane) -> Num {
+    Num value(emitter.context(),
+              builder.create<LoadOp>(lowering.loc(), type, plane, ValueRange{offset}, Value(), 1));
+    if (isSmallFloat(element))
+      return roundTo(value, element);
+    if (element.isInteger(1))
+      return ne(value, 0);
+    if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() < value.bits())
+      return value.lowBits(integer.getWidth());
+    return value;
+  };
+  Element result{load(c[0]), {}};
+  if (isComplex)
+    result.im = load(c[1]);
+  return result;
+}
+
+LogicalResult DotLowering::emitEpilogue(const Index &row, int64_t rows, const Index &column,
+                                        int64_t columns) {
+  IndexSpace &space = emitter.space();
+  return forRange(emitter, index(0), index(rows), rows, [&](const Index &i) {
+    for (int64_t r = 0; r * plan.lanes < columns; ++r) {
+      int64_t present = std::min(plan.lanes, columns - r * plan.lanes);
+      Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
+      ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
+      Index lane = space.add(column, r * plan.lanes);
+      lane.lane = plan.lanes > 1 ? 1 : 0;
+      Position expected = view.result(space, batch, space.add(row, i), lane);
+      emitter.bind(dot.getResult(), [&](const Position &at) -> FailureOr<Element> {
+        if (!(at == expected))
+          return dot.emitOpError("is read at another place than it is computed for");
+        return sum(space.scalar(i), Index(r * plan.lanes));
+      });
+      LogicalResult done = emitOutputs(space.add(row, i), lane);
+      emitter.unbind(dot.getResult());
+      if (failed(done))
+        return failure();
+    }
+    return success();
+  });
+}
+
+/// From a position in `from` to the one in `to`, which `from` reaches through
+/// reshapes and transposes: for results that are not laid out like the product.
+static std::optional<Position> follow(IndexSpace &space, Value from, Value to, Position position) {
+  SmallVector<Operation *> path; // from `to` up to something of the product's shape
+  while (to != from) {
+    Operation *op = to.getDefiningOp();
+    if (!op)
+      return std::nullopt;
+    if (isa<hlo::ReshapeOp, hlo::TransposeOp>(op))
+      path.push_back(op);
+    // Elementwise: the operand that descends from the product has the same shape.
+    Value next;
+    for (Value operand : op->getOperands()) {
+      SetVector<Operation *> above;
+      Value root = operand;
+      SmallVector<Value> work{root};
+      llvm::DenseSet<Value> seen;
+      while (!work.empty() && !next) {
+        Value value = work.pop_back_val();
+        if (value == from)
+          next = operand;
+        else if (Operation *definition = value.getDefiningOp(); definition && seen.insert(value).second)
+          llvm::append_range(work, definition->getOperands());
+      }
+    }
+    if (!next)
+      return std::nullopt;
+    to = next;
+  }
+  for (Operation *op : llvm::reverse(path)) {
+    if (auto reshape = dyn_cast<hlo::ReshapeOp>(op)) {
+      Index linear = space.linearize(position, typeOf(reshape.getOperand()).getShape());
+      position = space.delinearize(linear, typeOf(reshape).getShape());
+    } else {
+      Position moved;
+      for (int64_t dim : cast<hlo::TransposeOp>(op).getPermutation())
+        moved.push_back(position[dim]);
+      position = moved;
+    }
+  }
+  return position;
+}
+
+LogicalResult DotLowering::emitOutputs(const Index &row, const Index &column) {
+  IndexSpace &space = emitter.space();
+  graph::FusionOp fusion = lowering.fusion;
+  SmallVector<std::pair<Element, Position>, 2> results;
+  for (Value output : fusion.getYield().getValues()) {
+    std::optional<Position> at =
+        follow(space, dot.getResult(), output, view.result(space, batch, row, column));
+    if (!at)
+      return fusion.emitOpError("has a result that does not come from its product");
+    FailureOr<Element> element = emitter.emit(output, *at);
+    if (failed(element))
+      return failure();
+    results.push_back({*element, *at});
+  }
+  // Loads stand before stores: a result may take the place of an input.
+  for (auto [i, output] : llvm::enumerate(fusion.getYield().getValues()))
+    if (failed(emitter.store(results[i].first, typeOf(output), emitter.outputBuffer(i),
+                             results[i].second)))
+      return failure();
+  return success();
+}
+
+LogicalResult DotLowering::run() {
+  FuncOp kernel = lowering.kernel;
+  kernel.setTasks(view.batch * plan.rowBlocks * plan.columnBlocks);
+  int64_t flops = 2 * std::min(plan.blockRows, view.m) * std::min(plan.blockColumns, view.n) * view.k;
+  // Some 50 GFLOP/s; memory-bound shapes cost their bytes.
+  kernel.setTaskCostNs(std::max<int64_t>(flops / 50, plan.blockColumns * view.k * 4 / 10));
+  if (view.batch * view.m * view.n == 0) {
+    kernel.setTasks(0);
+    return success();
+  }
+  splitTask();
+  IndexSpace &space = emitter.space();
+  for (int i = 0; i < (isComplex ? 2 : 1); ++i)
+    c.push_back(scratch(plan.rows * plan.panel));
+
+  // Variables that stand for any row, step and column, to see how operands lie.
+  Value x = builder.create<arith::ConstantIndexOp>(lowering.loc(), 0);
+  Value y = builder.create<arith::ConstantIndexOp>(lowering.loc(), 0);
+  if (!isComplex && view.k > 0) {
+    Index ix = space.variable(x, 0, view.m - 1), iy = space.variable(y, 0, view.k - 1);
+    auto left = resolveDirect(emitter, dot.getLhs(), view.lhs(space, batch, ix, iy), x, y);
+    // Rows a multiple of a kilobyte apart would meet in a few sets of the cache.
+    if (left && widens(left->buffer) && (view.m == 1 || left->rowStride % 256 != 0 || plan.rows <= 4)) {
+      packA = false;
+      a.push_back({left->buffer, space.scalar(left->origin), left->rowStride, left->stride2});
+    }
+    Value z = builder.create<arith::ConstantIndexOp>(lowering.loc(), 0);
+    Index iz = space.variable(z, 0, view.n - 1);
+    auto right = resolveDirect(emitter, dot.getRhs(), view.rhs(space, batch, iy, iz), z, y);
+    if (right && widens(right->buffer) && right->rowStride == 1 && plan.blockRows <= 2 * plan.rows) {
+      packB = false;
+      b.push_back({right->buffer, space.scalar(right->origin), 1, right->stride2});
+    }
+  }
+  if (packA) {
+    int64_t stride = llvm::alignTo(view.k, 16) + 16;
+    for (int i = 0; i < (isComplex ? 3 : 1); ++i)
+      a.push_back({scratch(plan.rows * stride), {}, stride, 1});
+  }
+  if (packB && failed(packColumns()))
+    return failure();
+  LogicalResult done = forStrips([&](const Index &row, int64_t rows) { return emitStrip(row, rows); });
+  kernel.setScratchBytes(scratchBytes);
+  return done;
+}
+
+LogicalResult kernel::lowerDot(FusionLowering &lowering) {
+  auto dots = lowering.fusion.getBlock().getOps<hlo::DotGeneralOp>();
+  if (dots.empty())
+    return lowering.fusion.emitOpError("of kind dot holds no dot_general");
+  ElementEmitter emitter(lowering.builder, lowering.machine, lowering.fusion,
+                         lowering.kernel.getBuffers());
+  return DotLowering(lowering, *dots.begin(), emitter).run();
+}

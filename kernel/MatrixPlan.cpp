@@ -1,0 +1,170 @@
+//===- MatrixPlan.cpp - a dot_general as (batch, m, k) x (batch, k, n) -----===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See MatrixPlan.h.
+//
+//===----------------------------------------------------------------------===//
+#include "kernel/MatrixPlan.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::kernel;
+namespace hlo = spokeshave::stablehlo;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+int64_t MatrixView::addGroup(Group &group, Value operand, ArrayRef<int64_t> dims) {
+  int64_t product = 1;
+  for (int64_t dim : dims) {
+    group.dims.push_back(dim);
+    group.extents.push_back(typeOf(operand).getDimSize(dim));
+    product *= group.extents.back();
+  }
+  return product;
+}
+
+/// The dimensions of `operand` that are neither batch nor contracted, in order.
+static SmallVector<int64_t> freeDimensions(Value operand, ArrayRef<int64_t> batch,
+                                           ArrayRef<int64_t> contracted) {
+  SmallVector<int64_t> free;
+  for (int64_t d = 0; d < typeOf(operand).getRank(); ++d)
+    if (!llvm::is_contained(batch, d) && !llvm::is_contained(contracted, d))
+      free.push_back(d);
+  return free;
+}
+
+MatrixView::MatrixView(hlo::DotGeneralOp dot) {
+  auto dims = dot.getDotDimensionNumbers();
+  ArrayRef<int64_t> lb = dims.getLhsBatchingDimensions(), rb = dims.getRhsBatchingDimensions();
+  ArrayRef<int64_t> lk = dims.getLhsContractingDimensions(), rk = dims.getRhsContractingDimensions();
+  batch = addGroup(lhsBatch, dot.getLhs(), lb);
+  addGroup(rhsBatch, dot.getRhs(), rb);
+  k = addGroup(lhsDepth, dot.getLhs(), lk);
+  addGroup(rhsDepth, dot.getRhs(), rk);
+  m = addGroup(lhsFree, dot.getLhs(), freeDimensions(dot.getLhs(), lb, lk));
+  n = addGroup(rhsFree, dot.getRhs(), freeDimensions(dot.getRhs(), rb, rk));
+}
+
+void MatrixView::place(IndexSpace &space, const Group &group, const Index &index,
+                       Position &position) {
+  for (auto [dim, at] : llvm::zip_equal(group.dims, space.delinearize(index, group.extents)))
+    position[dim] = at;
+}
+
+Position MatrixView::lhs(IndexSpace &space, const Index &b, const Index &row,
+                         const Index &depth) const {
+  Position position(lhsBatch.dims.size() + lhsFree.dims.size() + lhsDepth.dims.size());
+  place(space, lhsBatch, b, position);
+  place(space, lhsFree, row, position);
+  place(space, lhsDepth, depth, position);
+  return position;
+}
+
+Position MatrixView::rhs(IndexSpace &space, const Index &b, const Index &depth,
+                         const Index &column) const {
+  Position position(rhsBatch.dims.size() + rhsFree.dims.size() + rhsDepth.dims.size());
+  place(space, rhsBatch, b, position);
+  place(space, rhsFree, column, position);
+  place(space, rhsDepth, depth, position);
+  return position;
+}
+
+Position MatrixView::result(IndexSpace &space, const Index &b, const Index &row,
+                            const Index &column) const {
+  Position position;
+  llvm::append_range(position, space.delinearize(b, lhsBatch.extents));
+  llvm::append_range(position, space.delinearize(row, lhsFree.extents));
+  llvm::append_range(position, space.delinearize(column, rhsFree.extents));
+  return position;
+}
+
+//===----------------------------------------------------------------------===//
+// Direct reads
+//===----------------------------------------------------------------------===//
+
+/// One step from a position in the result of a data movement to one in its
+/// operand; null for anything that is not a pure movement.
+static Value stepThrough(ElementEmitter &emitter, Operation *op, Position &p) {
+  IndexSpace &space = emitter.space();
+  if (auto reshape = dyn_cast<hlo::ReshapeOp>(op)) {
+    Index linear = space.linearize(p, typeOf(reshape).getShape());
+    p = space.delinearize(linear, typeOf(reshape.getOperand()).getShape());
+    return reshape.getOperand();
+  }
+  if (auto transpose = dyn_cast<hlo::TransposeOp>(op)) {
+    Position q(p.size());
+    for (auto [d, dim] : llvm::enumerate(transpose.getPermutation()))
+      q[dim] = p[d];
+    p = q;
+    return transpose.getOperand();
+  }
+  if (auto broadcast = dyn_cast<hlo::BroadcastInDimOp>(op)) {
+    RankedTensorType from = typeOf(broadcast.getOperand());
+    Position q;
+    for (auto [d, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
+      q.push_back(from.getDimSize(d) == 1 ? Index() : p[dim]);
+    p = q;
+    return broadcast.getOperand();
+  }
+  if (auto slice = dyn_cast<hlo::SliceOp>(op)) {
+    for (auto [index, start, stride] :
+         llvm::zip_equal(p, slice.getStartIndices(), slice.getStrides()))
+      index = space.add(space.scale(index, stride), start);
+    return slice.getOperand();
+  }
+  if (auto slice = dyn_cast<hlo::DynamicSliceOp>(op)) {
+    RankedTensorType from = typeOf(slice.getOperand());
+    for (auto [d, start] : llvm::enumerate(slice.getStartIndices())) {
+      FailureOr<Index> clamped = emitter.clampedStart(start, from.getDimSize(d) - slice.getSliceSizes()[d]);
+      if (failed(clamped))
+        return {};
+      p[d] = space.add(*clamped, p[d]);
+    }
+    return slice.getOperand();
+  }
+  return {};
+}
+
+/// Whether `value` was computed from one of `variables`.
+static bool dependsOn(Value value, ArrayRef<Value> variables,
+                      llvm::SmallPtrSetImpl<Operation *> &visited) {
+  if (llvm::is_contained(variables, value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || !visited.insert(op).second)
+    return false;
+  return llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return dependsOn(operand, variables, visited); });
+}
+
+std::optional<DirectRead> kernel::resolveDirect(ElementEmitter &emitter, Value value,
+                                                const Position &position, Value first,
+                                                Value second) {
+  Position p = position;
+  BlockArgument argument;
+  while (!(argument = dyn_cast<BlockArgument>(value))) {
+    value = stepThrough(emitter, value.getDefiningOp(), p);
+    if (!value)
+      return std::nullopt;
+  }
+  DirectRead read{emitter.inputBuffer(argument.getArgNumber()), {}, 0, 0};
+  Index linear = emitter.space().linearize(p, typeOf(argument).getShape());
+  read.origin.constant = linear.constant;
+  for (const Index::Term &term : linear.terms) {
+    if (term.value == first) {
+      read.rowStride = term.coefficient;
+    } else if (term.value == second) {
+      read.stride2 = term.coefficient;
+    } else {
+      llvm::SmallPtrSet<Operation *, 16> visited;
+      if (isa<VectorType>(term.value.getType()) || dependsOn(term.value, {first, second}, visited))
+        return std::nullopt;
+      read.origin.terms.push_back(term);
+    }
+  }
+  return read;
+}
