@@ -23,9 +23,14 @@ def initialize() -> None:
     if _initialized:  # found both as an entry point and in a source tree
         return
     from jax._src import xla_bridge
+    from jax._src.interpreters import mlir
 
     path = _library.library_path()
     xla_bridge.register_plugin(PLATFORM, priority=-10, library_path=path)
+    # JAX knows by name which plugins to warn of, and which platforms donate.
+    xla_bridge._backend_factories[PLATFORM].experimental = False
+    if PLATFORM not in mlir._platforms_with_donation:
+        mlir._platforms_with_donation.append(PLATFORM)
     lowering.register(PLATFORM)
     callbacks.register(PLATFORM)
     ffi.register(PLATFORM)

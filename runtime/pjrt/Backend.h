@@ -52,6 +52,7 @@ using LoadFunction =
 struct Backend {
   CompileFunction compile;
   LoadFunction load;
+  std::function<void()> start = [] {}; ///< called for each client
 };
 
 /// StableHLO through the compiler to the CPU.

@@ -12,6 +12,7 @@
 #include "input/Dialects.h"
 #include "input/Reader.h"
 #include "input/StablehloOps.h"
+#include "runtime/pjrt/Interrupt.h"
 #include "support/Error.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -150,7 +151,11 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> loadSerialized(llvm::StringRef by
 }
 } // namespace
 
-Backend cpuBackend() { return {compile, loadSerialized}; }
+Backend cpuBackend() {
+  // Ctrl-C reaches running programs from the first client on, not from the
+  // moment that the library is loaded: it may be there and not be used.
+  return {compile, loadSerialized, [] { installInterruptHandler(); }};
+}
 
 std::string cpuStatisticsJson() {
   llvm::json::Array list;

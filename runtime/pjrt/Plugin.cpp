@@ -20,14 +20,11 @@
 //       Calls that left compiled code so far.
 //   void spokeshave_free(void *)
 //       Frees a result of the functions above that says so.
-//   int spokeshave_install_interrupt_handler()
-//       From now on SIGINT stops running programs with an error. 0 on success.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/CustomCall.h"
 #include "runtime/pjrt/Backend.h"
 #include "runtime/pjrt/Client.h"
-#include "runtime/pjrt/Interrupt.h"
 #include "runtime/pjrt/Serve.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -119,7 +116,3 @@ SPOKESHAVE_EXPORT void spokeshave_call_counts(int64_t *library, int64_t *custom)
 }
 
 SPOKESHAVE_EXPORT void spokeshave_free(void *pointer) noexcept { free(pointer); }
-
-SPOKESHAVE_EXPORT int spokeshave_install_interrupt_handler() noexcept {
-  return pjrt::installInterruptHandler() ? 0 : 1;
-}

@@ -21,6 +21,7 @@ Status serve(Client_Create_Args &args) {
     if (name != "num_nodes" && name != "node_id")
       return invalidArgument("SKS-U006: the client has no option '" + name + "'");
   }
+  currentBackend().start();
   args.client = new Client(currentBackend());
   return {};
 }
