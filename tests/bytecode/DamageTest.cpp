@@ -90,7 +90,8 @@ TEST_P(Damage, ChangedBytesAreHarmless) {
 
 INSTANTIATE_TEST_SUITE_P(Bytecode, Damage,
                          testing::Values("arithmetic", "convolution", "scatters", "eigh",
-                                         "arithmetic@0.9.0", "nested_control", "shard_map"),
+                                         "arithmetic@0.9.0", "nested_control", "shard_map",
+                                         "rare_ops", "rare_new_ops@1.22.0"),
                          [](const auto &info) {
                            std::string name = info.param;
                            for (char &c : name)

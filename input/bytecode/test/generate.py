@@ -485,8 +485,14 @@ def dynamic_shapes(x, y):
             jnp.broadcast_to(y[:, :1], (y.shape[0], 5)), x[:-1], jnp.pad(y, ((1, 2), (0, 0))))
 
 
+# Operations that JAX does not emit are in files of text.
+TEXT_PROGRAMS = ["rare_ops", "rare_later_ops", "rare_new_ops"]
+
+
 def lower(name):
-    """The module of program `name` as JAX builds it."""
+    """The module of program `name` as JAX builds it, or the text of one of ours."""
+    if name in TEXT_PROGRAMS:
+        return pathlib.Path(__file__).with_name(name + ".stablehlo").read_text()
     function, arguments = PROGRAMS[name]
     if callable(arguments[0]):
         exported = jax.export.export(jax.jit(function))(*arguments[0]())
@@ -496,7 +502,8 @@ def lower(name):
 
 
 def serialize(module, version):
-    return _jax.mlir.serialize_portable_artifact(jax_mlir.module_to_bytecode(module), version, True)
+    code = module if isinstance(module, str) else jax_mlir.module_to_bytecode(module)
+    return _jax.mlir.serialize_portable_artifact(code, version, True)
 
 
 def deserialize(artifact):
@@ -513,10 +520,11 @@ TOO_LARGE = """special_functions random_gamma random_normal random_categorical r
     solve training_step attention layer_norm dtype_float8_e3m4 dtype_int2 dtype_int16
     dtype_uint2 dtype_uint16""".split()
 COMMITTED_VERSIONS = {
-    "0.9.0": ["arithmetic", "transcendental", "convolution", "dot", "gathers", "cond", "qr"],
+    "0.9.0": ["rare_ops", "arithmetic", "transcendental", "convolution", "dot", "gathers", "cond", "qr"],
     "1.0.0": ["scatters", "dot_batched", "composites", "while_loop"],
+    "1.7.0": ["rare_later_ops"],
     "1.17.0": ["accuracy", "shard_map", "transcendental", "ffi_call"],
-    "1.22.0": ["accuracy", "shard_map", "shard_map_collectives", "ffi_call", "eigh"],
+    "1.22.0": ["rare_ops", "rare_new_ops", "accuracy", "shard_map", "shard_map_collectives", "ffi_call", "eigh"],
 }
 
 
@@ -530,7 +538,8 @@ def write(out, name, version, base=None):
     stem = name if base is None else f"{name}@{version}"
     text = deserialize(artifact)
     (out / f"{stem}.mlirbc").write_bytes(artifact)
-    if base is None or text != (out / f"{name}.mlir").read_text():
+    common = out / f"{name}.mlir"
+    if base is None or not common.exists() or text != common.read_text():
         (out / f"{stem}.mlir").write_text(text)
 
 
@@ -542,7 +551,7 @@ def main():
     parser.add_argument("--committed", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    for name in options.only.split(",") if options.only else PROGRAMS:
+    for name in options.only.split(",") if options.only else [*PROGRAMS, *TEXT_PROGRAMS]:
         if not (options.committed and name in TOO_LARGE):
             write(options.out, name, options.version)
     if options.committed:
