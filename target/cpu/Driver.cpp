@@ -14,6 +14,7 @@
 #include "target/cpu/Driver.h"
 
 #include "kernel/KernelDialect.h"
+#include "kernel/Types.h"
 #include "target/cpu/Abi.h"
 #include "target/cpu/EmitKernel.h"
 
@@ -156,7 +157,14 @@ LogicalResult DriverEmitter::layOutLaunch(schedule::LaunchOp launch) {
   if (!kernel)
     return launch.emitOpError() << "launches " << launch.getKernelAttr()
                                 << ", which is no kernel.func";
-  if (kernel.getBuffers().getTypes() != launch.getBuffers().getTypes())
+  // The program's buffers have StableHLO's element types, a kernel's those that
+  // memory holds for them.
+  auto inKernel = [](Type type) -> Type {
+    auto buffer = cast<MemRefType>(type);
+    return kernel::bufferType(RankedTensorType::get(buffer.getShape(), buffer.getElementType()));
+  };
+  if (!llvm::equal(kernel.getBuffers().getTypes(),
+                   llvm::map_range(launch.getBuffers().getTypes(), inKernel)))
     return launch.emitOpError() << "passes buffers of other types than " << kernel.getSymName()
                                 << " takes";
   launches[launch] = {kernel, addSlots(launch.getBuffers())};
