@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The JAX plugin: found by JAX through the entry point ``jax_plugins``."""
 
+import functools
 import logging
+from typing import Any
 
 from spokeshave import _library, callbacks, ffi, lowering
 
@@ -11,6 +13,21 @@ PLATFORM = "spokeshave"
 logger = logging.getLogger(__name__)
 
 _initialized = False
+
+
+def _allow_persistent_cache() -> None:
+    """Our executables serialize, but the platforms that JAX caches are a fixed list."""
+    from jax._src import compilation_cache
+
+    is_cache_used = compilation_cache.is_cache_used
+
+    @functools.wraps(is_cache_used)
+    def is_used(backend: Any) -> bool:
+        if backend.platform == PLATFORM:
+            return compilation_cache._is_cache_enabled()
+        return is_cache_used(backend)
+
+    compilation_cache.is_cache_used = is_used
 
 
 def initialize() -> None:
@@ -27,10 +44,11 @@ def initialize() -> None:
 
     path = _library.library_path()
     xla_bridge.register_plugin(PLATFORM, priority=-10, library_path=path)
-    # JAX knows by name which plugins to warn of, and which platforms donate.
+    # JAX knows by name which plugins to warn of, and which platforms donate and cache.
     xla_bridge._backend_factories[PLATFORM].experimental = False
     if PLATFORM not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(PLATFORM)
+    _allow_persistent_cache()
     lowering.register(PLATFORM)
     callbacks.register(PLATFORM)
     ffi.register(PLATFORM)
