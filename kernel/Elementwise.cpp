@@ -25,6 +25,8 @@ namespace hlo = spokeshave::stablehlo;
 static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
 
 bool kernel::isElementwise(Operation *op) {
+  if (auto composite = dyn_cast<hlo::CompositeOp>(op))
+    return isMathComposite(composite.getName());
   return isa<hlo::SelectOp, hlo::ClampOp, hlo::CompareOp, hlo::ConvertOp, hlo::ReducePrecisionOp,
              hlo::ComplexOp>(op) ||
          (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Polynomials on vectors of f32 or f64, without branches save for masked slow
-// paths that are hardly ever taken. f32 functions err by at most 2 ulp, f64
-// functions by at most 2 ulp; special values are those of C's annex F.
+// paths that are hardly ever taken. Errors are at most 2 ulp; tests/kernel/
+// test_math.py measures them. Special values are those of C's annex F.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,17 +14,59 @@
 
 namespace spokeshave::kernel {
 
+/// Whether a composite of this name ("chlo.erf") is computed by a function here.
+bool isMathComposite(llvm::StringRef name);
 /// One-operand operations on f32 or f64 (narrower floats as f32) that are
 /// computed by the functions below; failure if `op` is none of these.
 mlir::FailureOr<Num> emitMath(mlir::Operation *op, Num x);
-
-/// Exact: x - trunc(x / y) * y without rounding, the sign that of x.
-mlir::FailureOr<Num> floatRemainder(Num x, Num y);
-mlir::FailureOr<Num> power(Num x, Num y);
-mlir::FailureOr<Num> atan2(Num y, Num x);
-
 /// Any operation with a complex operand or result that is not data movement.
 mlir::FailureOr<Element> emitComplex(ArithContext &context, mlir::Operation *op,
                                      llvm::ArrayRef<Element> operands);
+
+// MathExpLog.cpp. Arguments are f32 or f64.
+Num exp(Num x);
+Num exp(Num high, Num low); ///< of a sum whose second term is small; f64
+Num expm1(Num x);
+Num log(Num x);
+Num log1p(Num x);
+Num tanh(Num x);
+Num logistic(Num x);
+
+// MathTrig.cpp.
+struct SinCos {
+  Num sin, cos;
+};
+SinCos sinCos(Num x);
+Num tan(Num x);
+Num atan2(Num y, Num x);
+
+// MathPower.cpp.
+Num cbrt(Num x);
+Num power(Num x, Num y);
+/// Exact: x - trunc(x / y) * y without rounding, the sign that of x.
+Num floatRemainder(Num x, Num y);
+/// sqrt(x^2 + y^2) without overflow between.
+Num hypot(Num x, Num y);
+/// high + low = a * b exactly (f64).
+struct Pair {
+  Num high, low;
+};
+Pair exactProduct(Num a, Num b);
+Pair exactSum(Num a, Num b);
+
+// MathErf.cpp.
+Num erf(Num x);
+Num erfc(Num x);
+
+/// A function of f64 applied to f32 (and rounded back) or to f64.
+template <typename Function> Num inDouble(Num x, Function function) {
+  if (x.bits() == 64)
+    return function(x);
+  mlir::Type f64 = x.in().builder.getF64Type();
+  return function(x.extended(f64)).truncated(x.element());
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 } // namespace spokeshave::kernel

@@ -21,6 +21,7 @@
 #include "target/cpu/EmitKernel.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -42,10 +43,32 @@ static void check(bool good, const llvm::Twine &message) {
   exit(1);
 }
 
+/// Replaces the calls in @main by the bodies of their callees.
+static void inlineCalls(ModuleOp module, func::FuncOp main) {
+  while (!main.getOps<func::CallOp>().empty()) {
+    func::CallOp call = *main.getOps<func::CallOp>().begin();
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    check(bool(callee), "no callee");
+    IRMapping mapping;
+    mapping.map(callee.getArguments(), call.getOperands());
+    OpBuilder builder(call);
+    for (Operation &op : callee.front()) {
+      if (op.hasTrait<OpTrait::IsTerminator>()) {
+        for (auto [result, value] : llvm::zip_equal(call.getResults(), op.getOperands()))
+          result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+        break;
+      }
+      builder.clone(op, mapping);
+    }
+    call.erase();
+  }
+}
+
 /// Wraps the body of @main in schedule.kernel { graph.fusion }.
 static schedule::KernelOp makeKernel(ModuleOp module, graph::FusionKind kind) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   check(bool(main), "no @main");
+  inlineCalls(module, main);
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToEnd(module.getBody());
   OperationState state(main.getLoc(), schedule::KernelOp::getOperationName());

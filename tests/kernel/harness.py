@@ -28,6 +28,23 @@ def stablehlo(function, *arguments):
     return module.operation.get_asm(print_generic_op_form=True, large_elements_limit=None)
 
 
+_NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "complex64": "complex<f32>",
+          "complex128": "complex<f64>", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "bool": "i1",
+          "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "uint64": "ui64"}
+
+
+def unary_text(op, x):
+    """One operation on one tensor; names with a dot that are no StableHLO become composites."""
+    t = f"tensor<{''.join(f'{d}x' for d in x.shape)}{_NAMES[x.dtype.name]}>"
+    if op.startswith("chlo."):
+        call = (f'"stablehlo.composite"(%0) <{{name = "{op}", decomposition = @stub, version = 1 : i32, '
+                f'composite_attributes = {{}}}}> : ({t}) -> {t}')
+    else:
+        call = f'"stablehlo.{op}"(%0) : ({t}) -> {t}'
+    return (f"module {{ func.func @main(%0: {t}) -> {t} {{ %1 = {call}\n return %1 : {t} }}\n"
+            f"func.func private @stub(%0: {t}) -> {t} {{ return %0 : {t} }} }}")
+
+
 def run(function, *arguments, kind="loop", isa="native", text=None, time=False):
     """Results (a list of arrays) of `function` computed by one kernel."""
     arguments = [np.asarray(a) for a in arguments]
