@@ -16,7 +16,9 @@ namespace spokeshave::bytecode {
 
 static constexpr StringLiteral magic("ML\xEFR");
 
-bool isBytecode(StringRef bytes) { return bytes.starts_with(magic); }
+bool isBytecode(StringRef bytes) {
+  return bytes.starts_with(magic);
+}
 
 StringRef Container::string(Cursor &cursor) const {
   uint64_t index = cursor.varint();
@@ -145,8 +147,7 @@ void ContainerReader::readOpNames(Cursor &cursor) {
     uint64_t count = cursor.count();
     for (uint64_t i = 0; i < count && cursor.ok(); ++i) {
       // From version 5 a flag says whether the operation was registered.
-      uint64_t index =
-          container.version < Properties ? cursor.varint() : cursor.flagged().first;
+      uint64_t index = container.version < Properties ? cursor.varint() : cursor.flagged().first;
       if (cursor.ok() && index >= container.strings.size())
         return cursor.error("string " + Twine(index));
       if (cursor.ok())
@@ -212,6 +213,8 @@ Container ContainerReader::read() {
 
 } // namespace
 
-Container readContainer(Input &input) { return ContainerReader(input).read(); }
+Container readContainer(Input &input) {
+  return ContainerReader(input).read();
+}
 
 } // namespace spokeshave::bytecode

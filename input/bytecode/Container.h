@@ -26,8 +26,8 @@ enum FormatVersion : uint64_t {
 
 /// An attribute or a type that has not been decoded.
 struct Entry {
-  uint64_t dialect;  ///< Index of the dialect it belongs to.
-  bool hasEncoding;  ///< Its dialect's binary encoding; otherwise text.
+  uint64_t dialect; ///< Index of the dialect it belongs to.
+  bool hasEncoding; ///< Its dialect's binary encoding; otherwise text.
   Range range;
 };
 

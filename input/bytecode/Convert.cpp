@@ -132,8 +132,7 @@ void AttributeConverter::convert(NamedAttrList &result) {
     Attribute converted = convert(property, value);
     if (!input.ok())
       return;
-    StringRef name =
-        property.conversion == Conversion::Channel ? "channel_handle" : property.name;
+    StringRef name = property.conversion == Conversion::Channel ? "channel_handle" : property.name;
     if (converted)
       result.set(name, converted);
   }
@@ -304,8 +303,7 @@ Attribute AttributeConverter::convolutionDimensionNumbers() {
 }
 
 Attribute AttributeConverter::channelHandle() {
-  return stablehlo::ChannelHandleAttr::get(input.context, part("channel_id"),
-                                           part("channel_type"));
+  return stablehlo::ChannelHandleAttr::get(input.context, part("channel_id"), part("channel_type"));
 }
 
 // Layouts are given for operands and results together or not at all, and an

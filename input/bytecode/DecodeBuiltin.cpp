@@ -190,7 +190,8 @@ Attribute Decoder::integer(Type type, Cursor &cursor) {
     cursor.error("an integer of another type");
     return {};
   }
-  unsigned width = type.isIndex() ? IndexType::kInternalStorageBitWidth : type.getIntOrFloatBitWidth();
+  unsigned width =
+      type.isIndex() ? IndexType::kInternalStorageBitWidth : type.getIntOrFloatBitWidth();
   if (width == 0 || width > 64) {
     cursor.error("integers of " + Twine(width) + " bits are not supported");
     return {};
@@ -300,8 +301,8 @@ Type Decoder::rankedTensor(Cursor &cursor, bool hasEncoding) {
   // Everyone multiplies dimensions: the product must not overflow.
   int64_t numElements = 1;
   for (int64_t dim : shape)
-    if (dim > 0 && (llvm::MulOverflow(numElements, dim, numElements) ||
-                    numElements > (int64_t(1) << 56))) {
+    if (dim > 0 &&
+        (llvm::MulOverflow(numElements, dim, numElements) || numElements > (int64_t(1) << 56))) {
       cursor.error("a tensor with too many elements");
       return {};
     }

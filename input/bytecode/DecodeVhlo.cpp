@@ -71,7 +71,8 @@ enum StablehloCode : uint64_t {
 };
 
 template <typename EnumAttr, typename Enum>
-Attribute readEnum(Cursor &cursor, MLIRContext *context, std::optional<Enum> (*symbolize)(uint32_t)) {
+Attribute readEnum(Cursor &cursor, MLIRContext *context,
+                   std::optional<Enum> (*symbolize)(uint32_t)) {
   uint64_t code = cursor.varint();
   std::optional<Enum> value;
   if (code <= UINT32_MAX)
@@ -89,11 +90,14 @@ Attribute Decoder::vhloEnum(uint64_t code, Cursor &cursor) {
   MLIRContext *context = input.context;
   switch (code) {
   case ComparisonDirection:
-    return readEnum<stablehlo::ComparisonDirectionAttr>(cursor, context, stablehlo::symbolizeComparisonDirection);
+    return readEnum<stablehlo::ComparisonDirectionAttr>(cursor, context,
+                                                        stablehlo::symbolizeComparisonDirection);
   case ComparisonType:
-    return readEnum<stablehlo::ComparisonTypeAttr>(cursor, context, stablehlo::symbolizeComparisonType);
+    return readEnum<stablehlo::ComparisonTypeAttr>(cursor, context,
+                                                   stablehlo::symbolizeComparisonType);
   case ApiVersion:
-    return readEnum<stablehlo::CustomCallApiVersionAttr>(cursor, context, stablehlo::symbolizeCustomCallApiVersion);
+    return readEnum<stablehlo::CustomCallApiVersionAttr>(cursor, context,
+                                                         stablehlo::symbolizeCustomCallApiVersion);
   case FftType:
     return readEnum<stablehlo::FftTypeAttr>(cursor, context, stablehlo::symbolizeFftType);
   case Precision:
@@ -101,11 +105,13 @@ Attribute Decoder::vhloEnum(uint64_t code, Cursor &cursor) {
   case RngAlgorithm:
     return readEnum<stablehlo::RngAlgorithmAttr>(cursor, context, stablehlo::symbolizeRngAlgorithm);
   case RngDistribution:
-    return readEnum<stablehlo::RngDistributionAttr>(cursor, context, stablehlo::symbolizeRngDistribution);
+    return readEnum<stablehlo::RngDistributionAttr>(cursor, context,
+                                                    stablehlo::symbolizeRngDistribution);
   case Transpose:
     return readEnum<stablehlo::TransposeAttr>(cursor, context, stablehlo::symbolizeTranspose);
   case ResultAccuracyMode:
-    return readEnum<stablehlo::ResultAccuracyModeAttr>(cursor, context, stablehlo::symbolizeResultAccuracyMode);
+    return readEnum<stablehlo::ResultAccuracyModeAttr>(cursor, context,
+                                                       stablehlo::symbolizeResultAccuracyMode);
   default:
     cursor.error("VHLO attributes of code " + Twine(code) + " are not supported");
     return {};
@@ -188,8 +194,10 @@ Attribute Decoder::vhloCollective(uint64_t code, Cursor &cursor) {
   case AxisRef: {
     auto name = as<StringAttr>(cursor);
     bool hasSubAxis = cursor.varint() != 0;
-    auto subAxis = hasSubAxis ? as<stablehlo::SubAxisInfoAttr>(cursor) : stablehlo::SubAxisInfoAttr();
-    return cursor.ok() ? stablehlo::AxisRefAttr::get(context, name.getValue(), subAxis) : Attribute();
+    auto subAxis =
+        hasSubAxis ? as<stablehlo::SubAxisInfoAttr>(cursor) : stablehlo::SubAxisInfoAttr();
+    return cursor.ok() ? stablehlo::AxisRefAttr::get(context, name.getValue(), subAxis)
+                       : Attribute();
   }
   case ReplicaGroupMeshAxes: {
     Attribute mesh = attribute(cursor);
@@ -222,39 +230,60 @@ Attribute Decoder::vhloMesh(Cursor &cursor) {
   return cursor.ok() ? stablehlo::MeshAttr::get(input.context, axes, deviceIds) : Attribute();
 }
 
+/// Integer types have consecutive codes; signless stands for signed.
+static Type integerType(uint64_t code, Builder &builder) {
+  constexpr unsigned widths[] = {4, 8, 16, 32, 64};
+  if (code >= 10 && code <= 14)
+    return builder.getIntegerType(widths[code - 10]);
+  if (code >= 15 && code <= 19)
+    return builder.getIntegerType(widths[code - 15], /*isSigned=*/false);
+  if (code == 31)
+    return builder.getIntegerType(2);
+  return code == 32 ? builder.getIntegerType(2, /*isSigned=*/false) : Type();
+}
+
+/// Floating-point types; f8E3M4, f4E2M1FN, f6E2M3FN, f6E3M2FN and f8E8M0FNU
+/// (36 to 40) are newer than MLIR 19.
+static Type floatType(uint64_t code, MLIRContext *context) {
+  using Get = Type (*)(MLIRContext *);
+  auto getter = [](auto type) -> Get {
+    using T = decltype(type);
+    return [](MLIRContext *context) -> Type { return T::get(context); };
+  };
+  static const std::pair<uint64_t, Get> getters[] = {
+      {2, getter(BFloat16Type())},
+      {3, getter(Float16Type())},
+      {4, getter(Float32Type())},
+      {5, getter(Float64Type())},
+      {6, getter(Float8E4M3FNType())},
+      {7, getter(Float8E5M2Type())},
+      {27, getter(Float8E4M3FNUZType())},
+      {28, getter(Float8E5M2FNUZType())},
+      {29, getter(Float8E4M3B11FNUZType())},
+      {34, getter(FloatTF32Type())},
+      {35, getter(Float8E4M3Type())},
+  };
+  for (auto [known, get] : getters)
+    if (known == code)
+      return get(context);
+  return {};
+}
+
 /// Types without parameters; null for the others.
 Type Decoder::vhloScalarType(uint64_t code) {
   Builder builder(input.context);
-  MLIRContext *context = input.context;
   switch (code) {
-  case 0: return builder.getI1Type();
-  case 2: return builder.getBF16Type();
-  case 3: return builder.getF16Type();
-  case 4: return builder.getF32Type();
-  case 5: return builder.getF64Type();
-  case 6: return builder.getFloat8E4M3FNType();
-  case 7: return builder.getFloat8E5M2Type();
-  case 9: return builder.getIndexType();
-  case 10: return builder.getIntegerType(4);
-  case 11: return builder.getIntegerType(8);
-  case 12: return builder.getIntegerType(16);
-  case 13: return builder.getIntegerType(32);
-  case 14: return builder.getIntegerType(64);
-  case 15: return builder.getIntegerType(4, /*isSigned=*/false);
-  case 16: return builder.getIntegerType(8, /*isSigned=*/false);
-  case 17: return builder.getIntegerType(16, /*isSigned=*/false);
-  case 18: return builder.getIntegerType(32, /*isSigned=*/false);
-  case 19: return builder.getIntegerType(64, /*isSigned=*/false);
-  case 22: return stablehlo::TokenType::get(context);
-  case 27: return builder.getFloat8E4M3FNUZType();
-  case 28: return builder.getFloat8E5M2FNUZType();
-  case 29: return builder.getFloat8E4M3B11FNUZType();
-  case 31: return builder.getIntegerType(2);
-  case 32: return builder.getIntegerType(2, /*isSigned=*/false);
-  case 33: return builder.getNoneType();
-  case 34: return builder.getTF32Type();
-  case 35: return builder.getFloat8E4M3Type();
-  default: return {};
+  case 0:
+    return builder.getI1Type();
+  case 9:
+    return builder.getIndexType();
+  case 22:
+    return stablehlo::TokenType::get(input.context);
+  case 33:
+    return builder.getNoneType();
+  default:
+    Type integer = integerType(code, builder);
+    return integer ? integer : floatType(code, input.context);
   }
 }
 
@@ -297,7 +326,6 @@ Type Decoder::vhloType(Cursor &cursor) {
     return cursor.ok() ? stablehlo::FutureType::get(context, elements) : Type();
   }
   default: {
-    // f8E3M4, f4E2M1FN, f6E2M3FN, f6E3M2FN and f8E8M0FNU (36 to 40) are newer than MLIR 19.
     Type scalar = vhloScalarType(code);
     if (!scalar)
       cursor.error("VHLO types of code " + Twine(code) + " are not supported");

@@ -82,7 +82,9 @@ Type Decoder::type(uint64_t index) {
       resolve(index, container.types, typeSlots, &Decoder::decodeType));
 }
 
-SmallVector<Attribute> Decoder::attributes(Cursor &cursor) { return listOf<Attribute>(cursor); }
+SmallVector<Attribute> Decoder::attributes(Cursor &cursor) {
+  return listOf<Attribute>(cursor);
+}
 
 SmallVector<Type> Decoder::types(Cursor &cursor) {
   SmallVector<Type> list;
@@ -92,7 +94,9 @@ SmallVector<Type> Decoder::types(Cursor &cursor) {
   return list;
 }
 
-LocationAttr Decoder::location(Cursor &cursor) { return as<LocationAttr>(cursor); }
+LocationAttr Decoder::location(Cursor &cursor) {
+  return as<LocationAttr>(cursor);
+}
 
 Attribute Decoder::optionalAttribute(Cursor &cursor) {
   auto [index, isPresent] = cursor.flagged();
@@ -129,7 +133,8 @@ const void *Decoder::decodeConstant(const Entry &entry, Cursor &cursor) {
   StringRef bytes = cursor.bytes(cursor.varint());
   if (!cursor.ok())
     return nullptr;
-  return shaped ? tensorFromBytes(shaped, bytes, /*asConstant=*/true).getAsOpaquePointer() : nullptr;
+  return shaped ? tensorFromBytes(shaped, bytes, /*asConstant=*/true).getAsOpaquePointer()
+                : nullptr;
 }
 
 const void *Decoder::decodeType(const Entry &entry, Cursor &cursor) {

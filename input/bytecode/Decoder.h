@@ -37,12 +37,8 @@ public:
   mlir::Attribute optionalAttribute(Cursor &cursor);
 
   /// The attribute at the cursor as a T; anything else is an error.
-  template <typename T>
-  T as(Cursor &cursor) {
-    return checked<T>(attribute(cursor), cursor);
-  }
-  template <typename T>
-  llvm::SmallVector<T> listOf(Cursor &cursor) {
+  template <typename T> T as(Cursor &cursor) { return checked<T>(attribute(cursor), cursor); }
+  template <typename T> llvm::SmallVector<T> listOf(Cursor &cursor) {
     llvm::SmallVector<T> list;
     uint64_t count = cursor.count();
     for (uint64_t i = 0; i < count && cursor.ok(); ++i)
@@ -59,16 +55,15 @@ private:
   };
   using Decode = const void *(Decoder::*)(const Entry &, Cursor &);
 
-  template <typename T>
-  T checked(mlir::Attribute attribute, Cursor &cursor) {
+  template <typename T> T checked(mlir::Attribute attribute, Cursor &cursor) {
     auto result = mlir::dyn_cast_or_null<T>(attribute);
     if (!result && cursor.ok())
       cursor.error("an attribute of the wrong kind");
     return result;
   }
 
-  const void *resolve(uint64_t index, llvm::ArrayRef<Entry> entries, llvm::MutableArrayRef<Slot> slots,
-                      Decode decode);
+  const void *resolve(uint64_t index, llvm::ArrayRef<Entry> entries,
+                      llvm::MutableArrayRef<Slot> slots, Decode decode);
   const void *decodeAttribute(const Entry &entry, Cursor &cursor);
   const void *decodeConstant(const Entry &entry, Cursor &cursor);
   const void *decodeType(const Entry &entry, Cursor &cursor);

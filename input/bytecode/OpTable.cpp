@@ -327,8 +327,7 @@ OpSpec parseRow(StringRef dialect, const Row &row) {
   return spec;
 }
 
-template <typename Visit>
-void forEachRow(Visit visit) {
+template <typename Visit> void forEachRow(Visit visit) {
   for (const Row &row : vhloRows)
     visit("vhlo", row);
   for (const Row &row : sdyRows)
@@ -337,7 +336,9 @@ void forEachRow(Visit visit) {
     visit("builtin", row);
 }
 
-std::string keyOf(StringRef dialect, StringRef name) { return (dialect + "." + name).str(); }
+std::string keyOf(StringRef dialect, StringRef name) {
+  return (dialect + "." + name).str();
+}
 
 } // namespace
 

@@ -39,14 +39,14 @@ enum class Default {
   False,
   Zero,
   MinusOne,
-  NoDicts,  ///< Array of empty dictionaries.
-  Empty,    ///< String, array, dictionary or tensor without elements.
-  Ones,     ///< Tensor of ones.
-  Zeros,    ///< Tensor of zeros or false.
+  NoDicts,   ///< Array of empty dictionaries.
+  Empty,     ///< String, array, dictionary or tensor without elements.
+  Ones,      ///< Tensor of ones.
+  Zeros,     ///< Tensor of zeros or false.
   Precision, ///< Array of DEFAULT.
-  Accuracy, ///< The result accuracy that asks for nothing.
-  NoType,   ///< Comparison type NOTYPE.
-  Original, ///< API_VERSION_ORIGINAL.
+  Accuracy,  ///< The result accuracy that asks for nothing.
+  NoType,    ///< Comparison type NOTYPE.
+  Original,  ///< API_VERSION_ORIGINAL.
 };
 
 /// Serialized attributes that are one structured attribute in StableHLO.

@@ -310,8 +310,7 @@ void OperationReader::finish(Cursor &cursor, OperationState &state, Block *block
     readRegions(cursor, op, numRegions, isIsolated);
 }
 
-void OperationReader::readRegions(Cursor &cursor, Operation *op, uint64_t count,
-                                  bool isIsolated) {
+void OperationReader::readRegions(Cursor &cursor, Operation *op, uint64_t count, bool isIsolated) {
   if (++depth > maxRegionDepth)
     input.error(op->getLoc(), "regions are nested too deeply");
   // The regions of an isolated operation are a section, so that they could be

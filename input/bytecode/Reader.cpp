@@ -18,7 +18,9 @@ using namespace mlir;
 
 namespace spokeshave {
 
-bool isPortableBytecode(StringRef bytes) { return bytecode::isBytecode(bytes); }
+bool isPortableBytecode(StringRef bytes) {
+  return bytecode::isBytecode(bytes);
+}
 
 FailureOr<OwningOpRef<ModuleOp>> readPortableBytecode(StringRef bytes, MLIRContext *context,
                                                       StringRef name) {

@@ -85,7 +85,9 @@ INSTANTIATE_TEST_SUITE_P(Bytecode, Corpus, testing::ValuesIn(test::corpusProgram
                            return name;
                          });
 
-TEST(Reader, CorpusIsThere) { EXPECT_GE(test::corpusPrograms().size(), 20u); }
+TEST(Reader, CorpusIsThere) {
+  EXPECT_GE(test::corpusPrograms().size(), 20u);
+}
 
 TEST(Reader, LargeConstantsAreResources) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
@@ -128,8 +130,7 @@ TEST(OpTable, PropertiesAreSorted) {
     auto [dialect, name] = StringRef(op).split('.');
     auto spec = bytecode::lookUpOp(dialect, name);
     ASSERT_TRUE(spec) << op;
-    EXPECT_TRUE(llvm::is_sorted(spec->properties,
-                                [](auto &a, auto &b) { return a.name < b.name; }))
+    EXPECT_TRUE(llvm::is_sorted(spec->properties, [](auto &a, auto &b) { return a.name < b.name; }))
         << op;
   }
 }
@@ -147,9 +148,8 @@ TEST(OpTable, NamesOperationsThatExist) {
       if (property.conversion == bytecode::Conversion::Part ||
           property.conversion == bytecode::Conversion::Nothing)
         continue;
-      StringRef attribute = property.conversion == bytecode::Conversion::Channel
-                                ? "channel_handle"
-                                : property.name;
+      StringRef attribute =
+          property.conversion == bytecode::Conversion::Channel ? "channel_handle" : property.name;
       EXPECT_TRUE(llvm::any_of(registered->getAttributeNames(),
                                [&](StringAttr known) { return known == attribute; }))
           << spec->name << " has no attribute " << attribute.str();

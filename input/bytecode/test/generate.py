@@ -25,13 +25,12 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import export, lax
 from jax._src.interpreters import mlir as jax_mlir
 from jax._src.lib import _jax
-from jaxlib.mlir import ir
-from jax import export  # noqa: F401
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
+from jaxlib.mlir import ir
 
 jax.config.update("jax_enable_x64", True)
 # Source locations name files without the folders of the machine at hand.
@@ -64,10 +63,12 @@ def add_one(x):
     return x + 1
 
 
-for dtype in ("bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 "
-              "uint64 bfloat16 float16 float32 float64 complex64 complex128 "
-              "float8_e4m3fn float8_e5m2 float8_e4m3b11fnuz float8_e4m3fnuz "
-              "float8_e5m2fnuz float8_e3m4 float8_e4m3").split():
+for dtype in (
+    "bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 uint32 "
+    "uint64 bfloat16 float16 float32 float64 complex64 complex128 "
+    "float8_e4m3fn float8_e5m2 float8_e4m3b11fnuz float8_e4m3fnuz "
+    "float8_e5m2fnuz float8_e3m4 float8_e4m3"
+).split():
 
     def elementwise(x):
         # A constant of several values, a splat and a conversion.
@@ -79,21 +80,53 @@ for dtype in ("bool int2 int4 int8 int16 int32 int64 uint2 uint4 uint8 uint16 ui
 
 @program(VECTOR, VECTOR)
 def arithmetic(x, y):
-    return [x + y, x - y, x * y, x / y, x % y, x**y, -x, abs(x), jnp.sign(x), jnp.maximum(x, y),
-            jnp.minimum(x, y), jnp.floor(x), jnp.ceil(x), jnp.round(x), lax.round(x),
-            jnp.clip(x, 0, 1), lax.reduce_precision(x, 5, 10), jnp.isfinite(x)]
+    return [
+        x + y,
+        x - y,
+        x * y,
+        x / y,
+        x % y,
+        x**y,
+        -x,
+        abs(x),
+        jnp.sign(x),
+        jnp.maximum(x, y),
+        jnp.minimum(x, y),
+        jnp.floor(x),
+        jnp.ceil(x),
+        jnp.round(x),
+        lax.round(x),
+        jnp.clip(x, 0, 1),
+        lax.reduce_precision(x, 5, 10),
+        jnp.isfinite(x),
+    ]
 
 
 @program(VECTOR, VECTOR)
 def transcendental(x, y):
-    return [jnp.exp(x), jnp.expm1(x), jnp.log(x), jnp.log1p(x), jnp.sin(x), jnp.cos(x), jnp.tan(x),
-            jnp.tanh(x), lax.rsqrt(x), jnp.sqrt(x), jnp.cbrt(x), lax.logistic(x), jnp.arctan2(x, y)]
+    return [
+        jnp.exp(x),
+        jnp.expm1(x),
+        jnp.log(x),
+        jnp.log1p(x),
+        jnp.sin(x),
+        jnp.cos(x),
+        jnp.tan(x),
+        jnp.tanh(x),
+        lax.rsqrt(x),
+        jnp.sqrt(x),
+        jnp.cbrt(x),
+        lax.logistic(x),
+        jnp.arctan2(x, y),
+    ]
 
 
 @program(VECTOR)
 def accuracy(x):
-    return (lax.exp(x, accuracy=lax.AccuracyMode.HIGHEST),
-            lax.tanh(x, accuracy=lax.Tolerance(atol=1e-5, rtol=0.25, ulps=2)))
+    return (
+        lax.exp(x, accuracy=lax.AccuracyMode.HIGHEST),
+        lax.tanh(x, accuracy=lax.Tolerance(atol=1e-5, rtol=0.25, ulps=2)),
+    )
 
 
 @program(VECTOR)
@@ -116,8 +149,17 @@ def special_functions(x):
 
 @program(zeros((6,), jnp.int32), zeros((6,), jnp.int32))
 def integers(x, y):
-    return [x & y, x | y, x ^ y, ~x, x << y, x >> y, lax.shift_right_logical(x, y),
-            lax.population_count(x), lax.clz(x)]
+    return [
+        x & y,
+        x | y,
+        x ^ y,
+        ~x,
+        x << y,
+        x >> y,
+        lax.shift_right_logical(x, y),
+        lax.population_count(x),
+        lax.clz(x),
+    ]
 
 
 @program(zeros((6,), jnp.uint8), zeros((6,), jnp.uint8))
@@ -127,8 +169,16 @@ def unsigned(x, y):
 
 @program(VECTOR, VECTOR)
 def comparisons(x, y):
-    return [x < y, x <= y, x > y, x >= y, x == y, x != y,
-            lax.eq_to_p.bind(x, y), lax.lt_to_p.bind(x, y)]
+    return [
+        x < y,
+        x <= y,
+        x > y,
+        x >= y,
+        x == y,
+        x != y,
+        lax.eq_to_p.bind(x, y),
+        lax.lt_to_p.bind(x, y),
+    ]
 
 
 @program(zeros((4,), jnp.complex64), VECTOR)
@@ -143,30 +193,49 @@ def dot(x, y):
 
 @program(zeros((2, 3, 4), jnp.bfloat16), zeros((2, 4, 5), jnp.bfloat16))
 def dot_batched(x, y):
-    return lax.dot_general(x, y, (((2,), (1,)), ((0,), (0,))), precision=lax.Precision.HIGHEST,
-                           preferred_element_type=jnp.float32)
+    return lax.dot_general(
+        x,
+        y,
+        (((2,), (1,)), ((0,), (0,))),
+        precision=lax.Precision.HIGHEST,
+        preferred_element_type=jnp.float32,
+    )
 
 
 @program(SQUARE, SQUARE)
 def dot_algorithm(x, y):
-    return lax.dot_general(x, y, (((1,), (0,)), ((), ())),
-                           precision=lax.DotAlgorithmPreset.BF16_BF16_F32_X3)
+    return lax.dot_general(
+        x, y, (((1,), (0,)), ((), ())), precision=lax.DotAlgorithmPreset.BF16_BF16_F32_X3
+    )
 
 
 @program(zeros((2, 3, 4)), zeros((2, 4, 3)))
 def einsum(x, y):
-    return jnp.einsum("bij,bjk->bik", x, y), jnp.einsum("bij,bji->b", x, y), jnp.einsum("bij->ji", x)
+    return (
+        jnp.einsum("bij,bjk->bik", x, y),
+        jnp.einsum("bij,bji->b", x, y),
+        jnp.einsum("bij->ji", x),
+    )
 
 
 @program(zeros((1, 8, 8, 3)), zeros((3, 3, 3, 4)))
 def convolution(x, w):
-    return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return lax.conv_general_dilated(
+        x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+    )
 
 
 @program(zeros((1, 4, 9, 9)), zeros((8, 2, 3, 3)))
 def convolution_general(x, w):
-    return lax.conv_general_dilated(x, w, (2, 1), ((1, 0), (0, 2)), lhs_dilation=(1, 2),
-                                    rhs_dilation=(2, 1), feature_group_count=2)
+    return lax.conv_general_dilated(
+        x,
+        w,
+        (2, 1),
+        ((1, 0), (0, 2)),
+        lhs_dilation=(1, 2),
+        rhs_dilation=(2, 1),
+        feature_group_count=2,
+    )
 
 
 @program(zeros((1, 8, 8, 3)), zeros((3, 3, 3, 4)))
@@ -182,15 +251,27 @@ def convolution_transpose(x, w):
 @program(zeros((2, 4, 4, 1)))
 def pooling(x):
     window = (1, 2, 2, 1)
-    return (lax.reduce_window(x, -jnp.inf, lax.max, window, window, "VALID"),
-            lax.reduce_window(x, 0.0, lax.add, window, (1, 1, 1, 1), "SAME",
-                              base_dilation=(1, 2, 1, 1), window_dilation=(1, 1, 2, 1)))
+    return (
+        lax.reduce_window(x, -jnp.inf, lax.max, window, window, "VALID"),
+        lax.reduce_window(
+            x,
+            0.0,
+            lax.add,
+            window,
+            (1, 1, 1, 1),
+            "SAME",
+            base_dilation=(1, 2, 1, 1),
+            window_dilation=(1, 1, 2, 1),
+        ),
+    )
 
 
 @program(zeros((2, 4, 4, 1)))
 def pooling_grad(x):
     window = (1, 2, 2, 1)
-    return jax.grad(lambda x: lax.reduce_window(x, -jnp.inf, lax.max, window, window, "SAME").sum())(x)
+    return jax.grad(
+        lambda x: lax.reduce_window(x, -jnp.inf, lax.max, window, window, "SAME").sum()
+    )(x)
 
 
 @program(VECTOR)
@@ -200,22 +281,41 @@ def cumulative(x):
 
 @program(zeros((3, 4, 5)))
 def reductions(x):
-    return [x.sum(1), x.max((0, 2)), x.prod(), x.mean(0), x.var(1), jnp.argmax(x, 1), jnp.all(x > 0),
-            jnp.any(x > 0, 2)]
+    return [
+        x.sum(1),
+        x.max((0, 2)),
+        x.prod(),
+        x.mean(0),
+        x.var(1),
+        jnp.argmax(x, 1),
+        jnp.all(x > 0),
+        jnp.any(x > 0, 2),
+    ]
 
 
 @program(zeros((3, 4)), zeros((3, 4), jnp.int32))
 def reduce_variadic(x, y):
-    return lax.reduce((x, y), (np.float32(0), np.int32(1)),
-                      lambda a, b: (a[0] + b[0], a[1] * b[1]), (0,))
+    return lax.reduce(
+        (x, y), (np.float32(0), np.int32(1)), lambda a, b: (a[0] + b[0], a[1] * b[1]), (0,)
+    )
 
 
 @program(zeros((3, 4, 5)))
 def shapes(x):
-    return [x.reshape(12, 5), x.T, x[None], jnp.flip(x, (0, 2)), jnp.pad(x, ((1, 2), (0, 0), (3, 1))),
-            lax.pad(x, np.float32(0), ((-1, 0, 1), (0, 0, 0), (0, 2, 2))), jnp.concatenate([x, x], 1),
-            x[1:, ::2, 3], jnp.broadcast_to(x[:, :1], (2, 3, 4, 5)), jnp.arange(10), jnp.eye(3),
-            lax.broadcasted_iota(jnp.int32, (3, 4), 1)]
+    return [
+        x.reshape(12, 5),
+        x.T,
+        x[None],
+        jnp.flip(x, (0, 2)),
+        jnp.pad(x, ((1, 2), (0, 0), (3, 1))),
+        lax.pad(x, np.float32(0), ((-1, 0, 1), (0, 0, 0), (0, 2, 2))),
+        jnp.concatenate([x, x], 1),
+        x[1:, ::2, 3],
+        jnp.broadcast_to(x[:, :1], (2, 3, 4, 5)),
+        jnp.arange(10),
+        jnp.eye(3),
+        lax.broadcasted_iota(jnp.int32, (3, 4), 1),
+    ]
 
 
 @program(zeros((10, 5)), zeros((), jnp.int32))
@@ -225,8 +325,13 @@ def dynamic_slices(x, i):
 
 @program(zeros((10, 5)), zeros((4,), jnp.int32))
 def gathers(x, i):
-    return [x[i], x[:, 2], jnp.take(x, i, axis=1), jnp.take_along_axis(x[:4], i[:, None], 1),
-            x.at[i].get(mode="fill", indices_are_sorted=True, unique_indices=True)]
+    return [
+        x[i],
+        x[:, 2],
+        jnp.take(x, i, axis=1),
+        jnp.take_along_axis(x[:4], i[:, None], 1),
+        x.at[i].get(mode="fill", indices_are_sorted=True, unique_indices=True),
+    ]
 
 
 @program(zeros((3, 10, 5)), zeros((3, 4), jnp.int32))
@@ -236,8 +341,14 @@ def gather_batched(x, i):
 
 @program(zeros((10, 5)), zeros((4,), jnp.int32), zeros((4, 5)))
 def scatters(x, i, u):
-    return [x.at[i].set(u), x.at[i].add(u), x.at[i].mul(u), x.at[i].min(u),
-            x.at[i].apply(jnp.sin), x.at[i].max(u, unique_indices=True, indices_are_sorted=True)]
+    return [
+        x.at[i].set(u),
+        x.at[i].add(u),
+        x.at[i].mul(u),
+        x.at[i].min(u),
+        x.at[i].apply(jnp.sin),
+        x.at[i].max(u, unique_indices=True, indices_are_sorted=True),
+    ]
 
 
 @program(zeros((3, 10)), zeros((3, 4), jnp.int32))
@@ -252,8 +363,13 @@ def gather_grad(x, i):
 
 @program(zeros((4, 6)), zeros((4, 6), jnp.int32))
 def sorting(x, y):
-    return [jnp.sort(x), jnp.sort(x, 0, descending=True), jnp.argsort(x),
-            lax.sort((x, y), num_keys=2), lax.sort(x, is_stable=False)]
+    return [
+        jnp.sort(x),
+        jnp.sort(x, 0, descending=True),
+        jnp.argsort(x),
+        lax.sort((x, y), num_keys=2),
+        lax.sort(x, is_stable=False),
+    ]
 
 
 @program(VECTOR)
@@ -292,8 +408,9 @@ def switch(i, x):
 @program(zeros((), jnp.int32), VECTOR)
 def nested_control(n, x):
     def body(i, x):
-        return lax.cond(i % 2 == 0, lambda x: lax.fori_loop(0, i, lambda j, x: x + j, x),
-                        lambda x: x - 1, x)
+        return lax.cond(
+            i % 2 == 0, lambda x: lax.fori_loop(0, i, lambda j, x: x + j, x), lambda x: x - 1, x
+        )
 
     return lax.fori_loop(0, n, body, x)
 
@@ -318,8 +435,13 @@ def large_constant(x):
 @program(zeros((9, 11), jnp.bool_))
 def bool_constants(x):
     # Up to 100 elements: longer ones are printed in a form that changed after MLIR 19.
-    return [x & np.ones((9, 11), bool), x | (np.arange(99).reshape(9, 11) % 3 == 0),
-            x ^ np.zeros((9, 11), bool), np.array([True] * 8), np.array([True] + [False] * 7)]
+    return [
+        x & np.ones((9, 11), bool),
+        x | (np.arange(99).reshape(9, 11) % 3 == 0),
+        x ^ np.zeros((9, 11), bool),
+        np.array([True] * 8),
+        np.array([True] + [False] * 7),
+    ]
 
 
 @program(KEY)
@@ -384,8 +506,9 @@ def solve(x, y):
 
 @program(SQUARE, SQUARE)
 def triangular_solve(x, y):
-    return lax.linalg.triangular_solve(x, y, left_side=True, lower=True, transpose_a=True,
-                                       unit_diagonal=True)
+    return lax.linalg.triangular_solve(
+        x, y, left_side=True, lower=True, transpose_a=True, unit_diagonal=True
+    )
 
 
 @program(VECTOR)
@@ -409,10 +532,9 @@ def effects(x):
 
 @program(VECTOR)
 def ffi_call(x):
-    return jax.ffi.ffi_call("my_target", zeros((8,)), has_side_effect=True,
-                            input_output_aliases={0: 0})(
-                                x, text="abc", number=np.int32(3), real=np.float64(0.5),
-                                array=np.arange(3), flag=True)
+    return jax.ffi.ffi_call(
+        "my_target", zeros((8,)), has_side_effect=True, input_output_aliases={0: 0}
+    )(x, text="abc", number=np.int32(3), real=np.float64(0.5), array=np.arange(3), flag=True)
 
 
 @program(zeros((4, 6)))
@@ -456,17 +578,25 @@ def shard_map(x):
 @program(zeros((8, 4)))
 def shard_map_collectives(x):
     def body(x):
-        return (lax.all_to_all(x, "x", 1, 0, tiled=True), lax.psum_scatter(x, "x", tiled=True),
-                lax.pmax(x, "x"), lax.axis_index("x")[None])
+        return (
+            lax.all_to_all(x, "x", 1, 0, tiled=True),
+            lax.psum_scatter(x, "x", tiled=True),
+            lax.pmax(x, "x"),
+            lax.axis_index("x")[None],
+        )
 
-    return jax.shard_map(body, mesh=mesh(), in_specs=P("x"),
-                         out_specs=(P("x"), P("x"), P(), P("x")))(x)
+    return jax.shard_map(
+        body, mesh=mesh(), in_specs=P("x"), out_specs=(P("x"), P("x"), P(), P("x"))
+    )(x)
 
 
 @program(zeros((8, 4)))
 def sharded_arguments(x):
-    return jax.jit(lambda x: x * 2, in_shardings=NamedSharding(mesh(), P("x")),
-                   out_shardings=NamedSharding(mesh(), P(None, "x")))(x)
+    return jax.jit(
+        lambda x: x * 2,
+        in_shardings=NamedSharding(mesh(), P("x")),
+        out_shardings=NamedSharding(mesh(), P(None, "x")),
+    )(x)
 
 
 @program(zeros((4, 4)), zeros((4,)))
@@ -475,14 +605,19 @@ def donation(x, y):
 
 
 def symbolic():
-    return jax.export.symbolic_args_specs((zeros((1, 3)), zeros((1, 2))), ("a, 3", "b, 2"))
+    return export.symbolic_args_specs((zeros((1, 3)), zeros((1, 2))), ("a, 3", "b, 2"))
 
 
 @program(symbolic)
 def dynamic_shapes(x, y):
     # Sizes that are only known at run time bring the dynamic operations.
-    return (jnp.concatenate([x, x]).reshape(-1), jnp.arange(y.shape[0]),
-            jnp.broadcast_to(y[:, :1], (y.shape[0], 5)), x[:-1], jnp.pad(y, ((1, 2), (0, 0))))
+    return (
+        jnp.concatenate([x, x]).reshape(-1),
+        jnp.arange(y.shape[0]),
+        jnp.broadcast_to(y[:, :1], (y.shape[0], 5)),
+        x[:-1],
+        jnp.pad(y, ((1, 2), (0, 0))),
+    )
 
 
 # Operations that JAX does not emit are in files of text.
@@ -495,7 +630,7 @@ def lower(name):
         return pathlib.Path(__file__).with_name(name + ".stablehlo").read_text()
     function, arguments = PROGRAMS[name]
     if callable(arguments[0]):
-        exported = jax.export.export(jax.jit(function))(*arguments[0]())
+        exported = export.export(jax.jit(function))(*arguments[0]())
         with jax_mlir.make_ir_context():
             return ir.Module.parse(exported.mlir_module())
     return jax.jit(function).lower(*arguments).compiler_ir()
@@ -520,11 +655,28 @@ TOO_LARGE = """special_functions random_gamma random_normal random_categorical r
     solve training_step attention layer_norm dtype_float8_e3m4 dtype_int2 dtype_int16
     dtype_uint2 dtype_uint16""".split()
 COMMITTED_VERSIONS = {
-    "0.9.0": ["rare_ops", "arithmetic", "transcendental", "convolution", "dot", "gathers", "cond", "qr"],
+    "0.9.0": [
+        "rare_ops",
+        "arithmetic",
+        "transcendental",
+        "convolution",
+        "dot",
+        "gathers",
+        "cond",
+        "qr",
+    ],
     "1.0.0": ["scatters", "dot_batched", "composites", "while_loop"],
     "1.7.0": ["rare_later_ops"],
     "1.17.0": ["accuracy", "shard_map", "transcendental", "ffi_call"],
-    "1.22.0": ["rare_ops", "rare_new_ops", "accuracy", "shard_map", "shard_map_collectives", "ffi_call", "eigh"],
+    "1.22.0": [
+        "rare_ops",
+        "rare_new_ops",
+        "accuracy",
+        "shard_map",
+        "shard_map_collectives",
+        "ffi_call",
+        "eigh",
+    ],
 }
 
 
