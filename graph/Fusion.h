@@ -78,6 +78,9 @@ struct DuplicationBudget {
   bool allows(int64_t more) const { return copies + more <= before; }
 };
 
+/// Whether two reductions read the same elements for the same results.
+bool isSameReduction(mlir::Operation *a, mlir::Operation *b);
+
 /// The value whose elements `value` shows: reshapes are looked through.
 mlir::Value resolveViews(mlir::Value value);
 
@@ -107,9 +110,10 @@ private:
   void placeProducer(mlir::Operation *op);
   void placeHero(mlir::Operation *op);
   bool placeInRows(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses, int64_t firstTopLevel);
+  bool placeBesideReduction(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses, int64_t firstTopLevel);
   bool placeAsOutput(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses, int64_t firstTopLevel);
   bool placeCopies(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses);
-  void startCluster(mlir::Operation *op);
+  void startCluster(mlir::Operation *op, bool asHero);
   bool canAbsorb(const Cluster &cluster, mlir::Operation *op, const ClusterUse &use) const;
   bool isSafeInUpdate(const Cluster &cluster, mlir::Operation *op, const ClusterUse &use) const;
   bool usersStandAfter(int cluster, llvm::ArrayRef<ClusterUse> uses, int64_t firstTopLevel);
@@ -123,11 +127,13 @@ private:
   bool areMergeable(const Cluster &a, const Cluster &b) const;
   int64_t firstReaderOf(int cluster, int except);
   int64_t lastInputOf(int cluster);
+  int64_t madeAt(mlir::Value value);
   bool mergeSiblings(llvm::ArrayRef<ClusterUse> uses);
   void mergeReadersOfInputs();
 
-  // FusionEmit.cpp
+  // FusionEmit.cpp: from clusters to operations.
   void emit();
+  bool isReadOutside(int cluster, mlir::Value value);
 
   mlir::Block &block;
   DuplicationBudget &budget;
@@ -145,8 +151,5 @@ private:
   /// Values with one element per row of a reduction: the row's size.
   llvm::DenseMap<mlir::Value, int64_t> rowSizes;
 };
-
-/// Builds the fusions of `clusters` in `block` and erases what they replace.
-void emitClusters(mlir::Block &block, llvm::ArrayRef<const Cluster *> clusters);
 
 } // namespace spokeshave::graph

@@ -33,11 +33,11 @@ static void forEachRead(Operation *op, function_ref<void(Value)> visit) {
 
 /// The mnemonics in order, the same word in a row once, index operations only
 /// if nothing else is there.
-static std::string nameOf(const FusionPlan &plan) {
+std::string fusionName(ArrayRef<Operation *> ops) {
   std::string name;
   StringRef last;
   auto append = [&](bool onlyComputing) {
-    for (Operation *op : plan.ops) {
+    for (Operation *op : ops) {
       OpClass opClass = classify(op);
       bool computing = opClass == OpClass::Hero || opClass == OpClass::Elementwise;
       StringRef word = shortName(op);
@@ -70,7 +70,7 @@ FusionOp buildFusion(OpBuilder &builder, const FusionPlan &plan) {
     });
   SmallVector<Type> types = llvm::to_vector(ValueRange(plan.outputs).getTypes());
   auto fusion = builder.create<FusionOp>((plan.hero ? plan.hero : plan.ops.back())->getLoc(), types,
-                                         inputs.getArrayRef(), plan.kind, nameOf(plan));
+                                         inputs.getArrayRef(), plan.kind, fusionName(plan.ops));
   IRMapping mapping;
   mapping.map(inputs.getArrayRef(), fusion.getBlock().getArguments());
   OpBuilder body = OpBuilder::atBlockEnd(&fusion.getBlock());

@@ -26,6 +26,9 @@ struct FusionPlan {
 /// plan.outputs[i]; uses are not replaced.
 FusionOp buildFusion(mlir::OpBuilder &builder, const FusionPlan &plan);
 
+/// A short name made of the operations of a fusion, like dot_add_tanh.
+std::string fusionName(llvm::ArrayRef<mlir::Operation *> ops);
+
 /// Checks the postcondition of this level in `block` and the regions of its
 /// loops and branches: everything that computes is inside a fusion.
 mlir::LogicalResult verifyFused(mlir::Block &block);

@@ -29,7 +29,7 @@ int64_t BlockFuser::evaluations(const Cluster &cluster, MapId map, Operation *me
     return cluster.elements;
   case kRow:
     // Once per row if a reduction will make this a rows fusion.
-    return member && rowSizes.contains(member->getResult(0)) && cluster.rowSize
+    return member && cluster.rowSize && rowSizes.lookup(member->getResult(0)) == cluster.rowSize
                ? cluster.elements / cluster.rowSize
                : cluster.elements;
   case kElement:
@@ -80,7 +80,8 @@ Use BlockFuser::broadcastRead(int id, Operation *op, MapId map) {
     return {id, map};
   if (from == 1)
     return {id, kScalar};
-  if (map == cluster.elementMap()) {
+  bool hasRows = !cluster.isReduction() || cluster.rowSize != 0;
+  if (map == cluster.elementMap() && hasRows) {
     int64_t rowSize = cluster.rowSize ? cluster.rowSize : to / std::max<int64_t>(1, from);
     if (isBroadcastAlongRows(broadcast, rowSize)) {
       cluster.rowSize = rowSize;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "graph/GraphDialect.h"
+#include "input/StablehloOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

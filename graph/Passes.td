@@ -34,11 +34,33 @@ def Inline : Pass<"graph-inline", "::mlir::ModuleOp"> {
   }];
 }
 
+def Canonicalize : Pass<"graph-canonicalize", "::mlir::func::FuncOp"> {
+  let summary = "local rewrites to normal forms, bit for bit";
+  let description = [{
+    Afterwards: no reshape of a reshape, transpose of a transpose, broadcast of a
+    broadcast, slice of a slice; broadcasts and transposes that copy nothing are
+    reshapes; operations that give one of their operands are gone.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def DropBarriers : Pass<"graph-drop-barriers", "::mlir::func::FuncOp"> {
   let summary = "removes optimization barriers";
   let description = [{
     Afterwards: no stablehlo.optimization_barrier is left.
   }];
+}
+
+def Fuse : Pass<"graph-fuse", "::mlir::ModuleOp"> {
+  let summary = "groups operations into fusions around heroes";
+  let description = [{
+    Afterwards: everything that computes stands in a graph.fusion. Left at top
+    level are loops, branches, library and custom calls, constants, and reshapes,
+    which are views. Instructions were at most doubled: the attributes
+    graph.instructions_before and graph.instructions_after of the module say
+    by how much.
+  }];
+  let dependentDialects = ["::spokeshave::graph::GraphDialect"];
 }
 
 def FuseAlone : Pass<"graph-fuse-alone", "::mlir::func::FuncOp"> {
@@ -50,6 +72,13 @@ def FuseAlone : Pass<"graph-fuse-alone", "::mlir::func::FuncOp"> {
     constants) per fusion.
   }];
   let dependentDialects = ["::spokeshave::graph::GraphDialect"];
+}
+
+def Unfuse : Pass<"graph-unfuse", "::mlir::func::FuncOp"> {
+  let summary = "puts the bodies of fusions back in their place";
+  let description = [{
+    Afterwards: no graph.fusion is left; the program can be run by the reference.
+  }];
 }
 
 #endif

@@ -21,10 +21,16 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   manager.addPass(createInline());
 
   OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(createCanonicalize());
   function.addPass(createCSEPass());
+  function.addPass(createCanonicalize());
   // Barriers fall only now: they keep CSE from undoing rematerialisation.
   function.addPass(createDropBarriers());
-  function.addPass(createFuseAlone());
+
+  if (options.fusion)
+    manager.addPass(createFuse());
+  else
+    manager.addNestedPass<func::FuncOp>(createFuseAlone());
 }
 
 void registerGraphPasses() {
