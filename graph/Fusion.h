@@ -47,6 +47,8 @@ struct Cluster {
   /// Members in the order of their visit (consumers first) with their maps.
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<MapId, 1>> members;
   llvm::SmallVector<mlir::Value> outputs;
+  /// Members whose rows are read back for elements.
+  llvm::SmallPtrSet<mlir::Operation *, 4> readBack;
   int parent = -1; ///< the cluster it was merged into
 
   bool isRows() const { return kind == FusionKind::Rows; }
@@ -117,7 +119,7 @@ private:
   bool canAbsorb(const Cluster &cluster, mlir::Operation *op, const ClusterUse &use) const;
   bool isSafeInUpdate(const Cluster &cluster, mlir::Operation *op, const ClusterUse &use) const;
   bool usersStandAfter(int cluster, llvm::ArrayRef<ClusterUse> uses, int64_t firstTopLevel);
-  void addMember(int cluster, mlir::Operation *op, llvm::ArrayRef<MapId> maps);
+  void addMember(int cluster, mlir::Operation *op, const ClusterUse &use);
   void addOutputs(int cluster, mlir::Operation *op);
   llvm::SmallVector<ClusterUse> collectUses(mlir::Operation *op, int64_t &firstTopLevel);
 

@@ -117,11 +117,12 @@ void BlockFuser::pushReads(int id, Operation *op, MapId map) {
   else if (isa<sh::DynamicUpdateSliceOp>(op))
     moved = 2;
   bool elementwise = classify(op) == OpClass::Elementwise;
+  bool viaRow = elementwise && map == cluster.rowMap() && cluster.readBack.contains(op);
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     bool scalar = index >= moved || (elementwise && numElements(operand.getType()) == 1 &&
                                      numElements(op->getResult(0).getType()) != 1);
     bool same = elementwise || (isa<sh::DynamicUpdateSliceOp>(op) && index == 0);
-    pushUse(operand, {id, scalar ? kScalar : same ? map : freshMap(count)});
+    pushUse(operand, {id, scalar ? kScalar : same ? map : freshMap(count), 0, viaRow && !scalar});
   }
   // What regions (of map) take from outside is read as it is.
   if (op->getNumRegions() == 0)

@@ -101,6 +101,7 @@ bool BlockFuser::tryMerge(int a, int b) {
       if (SmallVector<MapId, 1> &present = early.members[op]; !llvm::is_contained(present, map))
         present.push_back(map);
   early.outputs.append(late.outputs);
+  early.readBack.insert(late.readBack.begin(), late.readBack.end());
   early.position = position;
   if (late.isRows())
     early.kind = FusionKind::Rows;

@@ -22,7 +22,7 @@ namespace spokeshave::graph {
 /// Costs (see elementCost) up to these may be computed more than once...
 static constexpr int64_t kCheapToCopy = 2;      ///< per reading fusion
 static constexpr int64_t kCheapToRepeat = 3;    ///< per element, at several maps or by expansion
-static constexpr int64_t kCheapForHero = 2;     ///< each time a hero's tiles are read
+static constexpr int64_t kCheapForHero = 1;     ///< each time a hero's tiles are read
 static constexpr int64_t kCheapScalar = 14;     ///< scalars, once per task: all but transcendentals
 /// ... and so may anything whose whole cost is below this.
 static constexpr int64_t kSmallWork = 2048;
@@ -59,8 +59,10 @@ SmallVector<ClusterUse> BlockFuser::collectUses(Operation *op, int64_t &firstTop
   return result;
 }
 
-void BlockFuser::addMember(int id, Operation *op, ArrayRef<MapId> atMaps) {
-  for (MapId map : atMaps) {
+void BlockFuser::addMember(int id, Operation *op, const ClusterUse &use) {
+  if (use.viaRow)
+    clusters[id].readBack.insert(op);
+  for (MapId map : use.maps) {
     SmallVector<MapId, 1> &present = clusters[id].members[op];
     if (llvm::is_contained(present, map))
       continue;
@@ -80,10 +82,17 @@ void BlockFuser::addOutputs(int id, Operation *op) {
     }
 }
 
-/// Whether `op` is fit to be read by a hero again and again, tile by tile.
+/// Whether `op` is fit to be read by a hero again and again, tile by tile: an
+/// address, a conversion, or one instruction on one tensor.
 static bool isCheapForHero(Operation *op) {
-  return !isa<sh::GatherOp, sh::ConcatenateOp, sh::PadOp, sh::DynamicUpdateSliceOp>(op) &&
-         elementCost(op) <= kCheapForHero;
+  if (isa<sh::GatherOp, sh::ConcatenateOp, sh::PadOp, sh::DynamicUpdateSliceOp>(op))
+    return false;
+  if (classify(op) == OpClass::Index)
+    return true;
+  auto tensors = llvm::count_if(op->getOperands(), [](Value operand) {
+    return numElements(operand.getType()) != 1 && !isSplatConstant(resolveViews(operand).getDefiningOp());
+  });
+  return tensors <= 1 && elementCost(op) <= kCheapForHero;
 }
 
 // An update works in place: what computes the updating value must not read the
@@ -155,7 +164,7 @@ bool BlockFuser::placeCopies(Operation *op, ArrayRef<ClusterUse> users) {
       return false;
   budget.copies += users.size() - 1;
   for (const ClusterUse &use : users)
-    addMember(use.cluster, op, use.maps);
+    addMember(use.cluster, op, use);
   return true;
 }
 
@@ -178,7 +187,7 @@ bool BlockFuser::placeAsOutput(Operation *op, ArrayRef<ClusterUse> users, int64_
   if (!(atElement || atRow) || !writesElements || cluster.outputs.size() >= kMostOutputs ||
       !usersStandAfter(first->cluster, users, firstTopLevel) || !canAbsorb(cluster, op, *first))
     return false;
-  addMember(first->cluster, op, first->maps);
+  addMember(first->cluster, op, *first);
   addOutputs(first->cluster, op);
   return true;
 }
@@ -194,7 +203,7 @@ void BlockFuser::startCluster(Operation *op, bool asHero) {
     cluster.reducedElements = numElements(reduce.getInputs().front().getType());
     cluster.rowSize = rowSizes.lookup(op->getResult(0));
   }
-  addMember(id, op, {kIdentity});
+  addMember(id, op, {id, {kIdentity}});
   addOutputs(id, op);
 }
 
@@ -211,7 +220,7 @@ void BlockFuser::placeProducer(Operation *op) {
   if (users.size() > 1 && mergeSiblings(users))
     users = collectUses(op, firstTopLevel);
   if (!escapes && users.size() == 1 && canAbsorb(clusters[users[0].cluster], op, users[0]))
-    return addMember(users[0].cluster, op, users[0].maps);
+    return addMember(users[0].cluster, op, users[0]);
   if (!users.empty() && placeAsOutput(op, users, firstTopLevel))
     return;
   if (!escapes && users.size() > 1 && cost <= kCheapToCopy && placeCopies(op, users))
@@ -241,7 +250,7 @@ bool BlockFuser::placeInRows(Operation *op, ArrayRef<ClusterUse> users, int64_t 
   cluster.kind = FusionKind::Rows;
   if (!cluster.hero)
     cluster.hero = op;
-  addMember(first->cluster, op, first->maps);
+  addMember(first->cluster, op, *first);
   if (users.size() > 1 || firstTopLevel != std::numeric_limits<int64_t>::max())
     addOutputs(first->cluster, op);
   return true;
@@ -263,7 +272,7 @@ bool BlockFuser::placeBesideReduction(Operation *op, ArrayRef<ClusterUse> users,
   if (!cluster.isReduction() || !isSameReduction(cluster.hero, op) || users[0].viaRow ||
       users[0].maps != SmallVector<MapId, 2>{kIdentity} || cluster.members.size() >= kMostMembers)
     return false;
-  addMember(users[0].cluster, op, {kIdentity});
+  addMember(users[0].cluster, op, users[0]);
   return true;
 }
 
@@ -297,7 +306,7 @@ void BlockFuser::placeHero(Operation *op) {
     cluster.reducedElements = numElements(reduce.getInputs().front().getType());
     cluster.rowSize = rowSizes.lookup(op->getResult(0));
   }
-  addMember(first->cluster, op, {kIdentity});
+  addMember(first->cluster, op, *first);
   if (users.size() > 1 || firstTopLevel != std::numeric_limits<int64_t>::max())
     addOutputs(first->cluster, op);
 }

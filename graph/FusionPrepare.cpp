@@ -50,19 +50,73 @@ void BlockFuser::recordTopLevelReads() {
   }
 }
 
+namespace {
+/// For each operation, the elementwise one into which all of its uses flow,
+/// through elementwise work alone: its post-dominator.
+class Convergence {
+public:
+  /// To be called from the block's end to its begin.
+  void visit(Operation *op) {
+    Operation *meet = nullptr;
+    for (Value result : op->getResults())
+      if (!meetUsers(result, meet))
+        return;
+    if (meet)
+      next[op] = {meet, depthOf(meet) + 1};
+  }
+  Operation *of(Operation *op) const { return next.lookup(op).op; }
+
+private:
+  struct Node {
+    Operation *op = nullptr;
+    int64_t depth = 0;
+  };
+  /// What converges later than this is not seen to: the time stays linear.
+  static constexpr int kFarthest = 64;
+
+  int64_t depthOf(Operation *op) const { return next.lookup(op).depth; }
+
+  bool meetUsers(Value value, Operation *&meet) {
+    for (Operation *user : value.getUsers()) {
+      if (user->getBlock() != value.getParentBlock())
+        return false;
+      if (isa<sh::ReshapeOp>(user)) {
+        if (!meetUsers(user->getResult(0), meet))
+          return false;
+        continue;
+      }
+      if (classify(user) != OpClass::Elementwise)
+        return false;
+      meet = meet ? common(meet, user) : user;
+      if (!meet)
+        return false;
+    }
+    return true;
+  }
+
+  Operation *common(Operation *a, Operation *b) const {
+    for (int step = 0; a != b; ++step) {
+      if (!a || !b || step > kFarthest)
+        return nullptr;
+      (depthOf(a) > depthOf(b) ? a : b) = of(depthOf(a) > depthOf(b) ? a : b);
+    }
+    return a;
+  }
+
+  DenseMap<Operation *, Node> next;
+};
+} // namespace
+
 // Elementwise work behind a dot or convolution runs best on its result tiles.
 // A producer so marked does not join the front of some other hero.
 void BlockFuser::findEpilogues() {
-  auto flowsFromHero = [&](Value operand) {
-    Value value = resolveViews(operand);
-    Operation *def = value.getDefiningOp();
-    if (!def || def->getBlock() != &block || !value.hasOneUse())
-      return false;
-    return isa<sh::DotGeneralOp, sh::ConvolutionOp>(def) || epilogues.contains(def);
-  };
+  Convergence convergence;
+  for (Operation &op : llvm::reverse(block))
+    convergence.visit(&op);
   for (Operation &op : block)
-    if (classify(&op) == OpClass::Elementwise && llvm::any_of(op.getOperands(), flowsFromHero))
-      epilogues.insert(&op);
+    if (isa<sh::DotGeneralOp, sh::ConvolutionOp>(op))
+      for (Operation *end = convergence.of(&op); end && epilogues.insert(end).second;)
+        end = convergence.of(end);
 }
 
 /// The number of elements that one result element reduces, if they are a row:

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace spokeshave::graph;
 
 namespace {
-class UnfusePass : public impl::UnfuseBase<UnfusePass> {
+class UnfusePass : public ::spokeshave::graph::impl::UnfuseBase<UnfusePass> {
   void runOnOperation() override {
     getOperation().walk([](FusionOp fusion) {
       Block &body = fusion.getBlock();
