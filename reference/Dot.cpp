@@ -171,12 +171,14 @@ static LogicalResult dotChecked(Call &call, const Tensor &lhs, const Tensor &rhs
   return call.give(dotGeneral(lhs, rhs, dims, call.resultType()));
 }
 
-/// The operand rounded to the precision that an algorithm names.
+/// The operand rounded to the precision that an algorithm names; integers are
+/// exact under every algorithm.
 static FailureOr<Tensor> roundTo(Call &call, const Tensor &operand, Type precision) {
+  if (!operand.elementType().isFloat())
+    return operand;
   FailureOr<ElementType> type = ElementType::get(precision);
-  if (failed(type) || !type->isFloat() || !operand.elementType().isFloat())
-    return call.error() << "has an algorithm with precision " << precision
-                        << ", which does not apply here";
+  if (failed(type) || !type->isFloat())
+    return call.error() << "has an algorithm with the unknown precision " << precision;
   return convertTo(convertTo(operand, *type), operand.elementType());
 }
 

@@ -149,6 +149,7 @@ void addQuantization(HandlerTable &table);
 void addRandom(HandlerTable &table);
 void addReduction(HandlerTable &table);
 void addScatter(HandlerTable &table);
+void addSharding(HandlerTable &table);
 void addSlicing(HandlerTable &table);
 void addSort(HandlerTable &table);
 

@@ -38,7 +38,7 @@ const HandlerTable &HandlerTable::all() {
     for (auto theme : {addBatchNorm, addCheck, addCollectives, addCommunication, addControlFlow,
                        addConvolution, addCustomCall, addDot, addFft, addGather, addLinearAlgebra,
                        addMovement, addQuantization, addRandom, addReduction, addScatter,
-                       addSlicing, addSort})
+                       addSharding, addSlicing, addSort})
       theme(table);
     return table;
   }();
@@ -114,12 +114,6 @@ LogicalResult Evaluator::runOp(Operation *op, ArrayRef<Tensor> operands,
     return handler(call);
   if (isElementwise(op))
     return runElementwise(call);
-  // Annotations of other dialects that do not change values.
-  if (op->getName().getStringRef() == "sdy.sharding_constraint" ||
-      op->getName().getStringRef() == "sdy.propagation_barrier") {
-    results.assign(operands.begin(), operands.end());
-    return success();
-  }
   return op->emitError() << "the interpreter does not know '" << op->getName() << "'";
 }
 

@@ -269,15 +269,32 @@ static LogicalResult evalDynamicPad(stablehlo::DynamicPadOp, Call &call) {
   return padChecked(call, call[2].toIndex(), call[3].toIndex(), call[4].toIndex());
 }
 
-/// Bits of narrower elements fill a wider one from its low end.
+/// Elements of less than a byte, `ratio` of them to a wider one, its low bits
+/// first. Elements of whole bytes need no work: memory is little-endian.
+static void bitcastPacked(const Tensor &operand, int64_t ratio, bool narrows, Tensor &result) {
+  ElementType from = operand.elementType(), to = result.elementType();
+  char *out = result.mutableData();
+  for (int64_t i = 0; i < (narrows ? operand.size() : result.size()); ++i) {
+    if (narrows) {
+      uint64_t bits = from.toBits(operand.at(i));
+      for (int64_t part = 0; part < ratio; ++part, out += to.bytes())
+        to.store(out, to.fromBits(bits >> (part * to.bits())));
+      continue;
+    }
+    uint64_t bits = 0;
+    for (int64_t part = 0; part < ratio; ++part)
+      bits |= from.toBits(operand.at(i * ratio + part)) << (part * from.bits());
+    to.store(out, to.fromBits(bits));
+    out += to.bytes();
+  }
+}
+
 static LogicalResult evalBitcastConvert(stablehlo::BitcastConvertOp, Call &call) {
   const Tensor &operand = call[0];
   ElementType from = operand.elementType(), to = call.resultType();
   Index shape(operand.shape());
   if (from.bits() == to.bits())
     return call.give(operand.withType(to));
-  if (from.isComplex() || to.isComplex())
-    return call.error() << "cannot change the width of complex numbers";
   bool narrows = to.bits() < from.bits();
   int64_t ratio = narrows ? from.bits() / to.bits() : to.bits() / from.bits();
   if (narrows)
@@ -288,20 +305,10 @@ static LogicalResult evalBitcastConvert(stablehlo::BitcastConvertOp, Call &call)
     return call.error() << "needs a last dimension of size " << ratio;
 
   Tensor result(to, shape);
-  char *out = result.mutableData();
-  for (int64_t i = 0; i < (narrows ? operand.size() : result.size()); ++i) {
-    uint64_t bits = 0;
-    if (narrows) {
-      bits = from.toBits(operand.at(i));
-      for (int64_t part = 0; part < ratio; ++part, out += to.bytes())
-        to.store(out, to.fromBits(bits >> (part * to.bits())));
-      continue;
-    }
-    for (int64_t part = 0; part < ratio; ++part)
-      bits |= from.toBits(operand.at(i * ratio + part)) << (part * from.bits());
-    to.store(out, to.fromBits(bits));
-    out += to.bytes();
-  }
+  if (from.bits() % 8 || to.bits() % 8)
+    bitcastPacked(operand, ratio, narrows, result);
+  else if (result.byteSize() == operand.byteSize() && result.size())
+    std::memcpy(result.mutableData(), operand.data(), operand.byteSize());
   return call.give(std::move(result));
 }
 

@@ -8,10 +8,15 @@
 // Files may hold several programs, separated by lines of `// -----`. Exits with
 // 1 if anything fails.
 //
+// With --arg or --out it interprets main of one file, text or bytecode, on
+// arguments from .npy files and writes the results as such.
+//
 //===----------------------------------------------------------------------===//
 #include "input/Dialects.h"
+#include "input/Reader.h"
 #include "reference/CheckOps.h"
 #include "reference/Interpreter.h"
+#include "reference/Npy.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -30,6 +35,38 @@ static llvm::cl::list<std::string> files(llvm::cl::Positional, llvm::cl::OneOrMo
 static llvm::cl::opt<bool> quiet("quiet", llvm::cl::desc("print no line per failing file"));
 static llvm::cl::opt<uint64_t> stepLimit("step-limit", llvm::cl::init(100000000),
                                          llvm::cl::desc("operations after which to stop"));
+static llvm::cl::list<std::string> arguments("arg", llvm::cl::desc("an argument, FILE.npy"));
+static llvm::cl::opt<std::string> out("out", llvm::cl::desc("write results to PREFIX0.npy, ..."));
+
+/// Interprets main of a program on files.
+static llvm::Error runOnFiles(llvm::StringRef file) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(file);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError(), file);
+  MLIRContext context;
+  loadInputDialects(context);
+  OwningOpRef<ModuleOp> module = readProgram((*buffer)->getBuffer(), file, &context);
+  auto main = module ? module->lookupSymbol<func::FuncOp>("main") : func::FuncOp();
+  if (!main)
+    return llvm::createStringError(file + ": no program with a function main");
+  llvm::SmallVector<reference::Tensor> tensors;
+  for (auto [path, type] : llvm::zip(arguments, main.getArgumentTypes())) {
+    auto tensorType = dyn_cast<RankedTensorType>(type);
+    if (!tensorType)
+      return llvm::createStringError(path + ": stands for an argument that is no tensor");
+    llvm::Expected<reference::Tensor> tensor = reference::readNpy(path, tensorType);
+    if (!tensor)
+      return tensor.takeError();
+    tensors.push_back(std::move(*tensor));
+  }
+  auto results = reference::evaluate(*module, tensors);
+  if (!results)
+    return results.takeError();
+  for (auto [i, result] : llvm::enumerate(*results))
+    if (llvm::Error error = reference::writeNpy(out + std::to_string(i) + ".npy", result))
+      return error;
+  return llvm::Error::success();
+}
 
 /// Interprets one program.
 static LogicalResult runProgram(std::unique_ptr<llvm::MemoryBuffer> buffer) {
@@ -68,6 +105,12 @@ static LogicalResult runProgram(std::unique_ptr<llvm::MemoryBuffer> buffer) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv, "runs programs that check themselves\n");
+  if (!arguments.empty() || !out.empty()) {
+    llvm::Error error = runOnFiles(files.front());
+    bool isError = static_cast<bool>(error);
+    llvm::logAllUnhandledErrors(std::move(error), llvm::errs());
+    return isError;
+  }
   int programs = 0, failures = 0;
   for (const std::string &file : files) {
     auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(file);
