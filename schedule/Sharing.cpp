@@ -52,31 +52,36 @@ static bool updatesOnly(Value value) {
   return true;
 }
 
-/// Is element i of `argument` read only for element i of the one result?
-static bool isReadElementwise(Value argument, ShapedType resultType) {
-  if (cast<ShapedType>(argument.getType()).getShape() != resultType.getShape())
-    return false;
-  // All between the argument and the result keeps the index.
+/// Is element i of `argument`, counted in row-major order, read only for element
+/// i of the results, which all have as many elements?
+static bool isReadInPlace(Value argument, int64_t elements) {
   SmallVector<Value> waiting = {argument};
   llvm::SmallPtrSet<Operation *, 8> seen;
-  while (!waiting.empty())
-    for (Operation *user : waiting.pop_back_val().getUsers()) {
+  while (!waiting.empty()) {
+    Value value = waiting.pop_back_val();
+    if (graph::numElements(value.getType()) != elements)
+      return false;
+    for (Operation *user : value.getUsers()) {
       if (isa<graph::YieldOp>(user) || !seen.insert(user).second)
         continue;
-      if (graph::classify(user) != graph::OpClass::Elementwise ||
-          cast<ShapedType>(user->getResult(0).getType()).getShape() != resultType.getShape())
+      graph::OpClass kind = graph::classify(user);
+      if (kind != graph::OpClass::Elementwise && kind != graph::OpClass::View)
         return false;
       llvm::append_range(waiting, user->getResults());
     }
+  }
   return true;
 }
 
 bool spokeshave::schedule::mayShareBuffer(graph::FusionOp fusion, unsigned input, unsigned result) {
   if (std::optional<unsigned> updated = updatedInput(fusion, result))
     return *updated == input && updatesOnly(fusion.getYield().getValues()[result]);
-  // A kernel of several results may write one and then read the input again.
-  if (fusion.getKind() != graph::FusionKind::Loop || fusion.getNumResults() != 1)
+  // Kernels of other kinds read their inputs in an order of their own. A loop
+  // loads all that an iteration needs before it stores.
+  if (fusion.getKind() != graph::FusionKind::Loop)
     return false;
-  return isReadElementwise(fusion.getBlock().getArgument(input),
-                           cast<ShapedType>(fusion.getResult(0).getType()));
+  int64_t elements = graph::numElements(fusion.getResult(result).getType());
+  auto isSameSize = [&](Type type) { return graph::numElements(type) == elements; };
+  return llvm::all_of(fusion.getResultTypes(), isSameSize) &&
+         isReadInPlace(fusion.getBlock().getArgument(input), elements);
 }
