@@ -104,7 +104,9 @@ void Liveness::run() {
   visitHomes();
   for (const PlainValue &value : plan.plainValues) {
     LiveSet &live = plan.nodes[value.node].live;
-    live.add(value.window, value.window + 1);
+    // What nobody reads still is there when the step ends: it must not take the
+    // place of an input that somebody reads later.
+    live.add(value.window, value.window + 2);
     extend(live, value.block, value.window, plan.nodes[value.node].reads);
   }
   for (const LoopValue &value : plan.loopValues)
