@@ -24,9 +24,10 @@ def ScheduleOrder : Pass<"schedule-order", "::mlir::func::FuncOp"> {
 def SchedulePrograms : Pass<"schedule-programs", "::mlir::ModuleOp"> {
   let summary = "turns @main into schedule.program and schedule.kernel operations";
   let description = [{
-    Afterwards the module holds one schedule.program, the kernels that it launches,
-    each distinct fusion once, and no function: each tensor is memory, an argument's,
-    a result's or the arena's, and what is still copied has to be.
+    Afterwards the module holds one schedule.program and the kernels that it
+    launches, each distinct fusion once; of functions only decompositions of
+    composites are left. Each tensor is memory, an argument's, a result's or the
+    arena's, and what is still copied has to be.
   }];
   let options = [
     Option<"verifyPlan", "verify-plan", "bool", "false",

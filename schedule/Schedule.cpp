@@ -43,9 +43,6 @@ struct SchedulePass : impl::ScheduleProgramsBase<SchedulePass> {
     }
     if (failed(schedule(function)))
       return signalPassFailure();
-    // Decompositions of composites that became kernels.
-    for (auto rest : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-      rest.erase();
   }
 };
 } // namespace

@@ -6,13 +6,17 @@
 //===----------------------------------------------------------------------===//
 #include "tools/Commands.h"
 
+#include "graph/Pipeline.h"
 #include "reference/Interpreter.h"
 #include "reference/Npy.h"
 #include "runtime/Executable.h"
 #include "runtime/Memory.h"
+#include "schedule/Evaluate.h"
+#include "schedule/Passes.h"
 #include "support/Error.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -36,6 +40,8 @@ Compiles and runs a StableHLO program and prints its results.
   --quiet              do not print the results
   --check[=TOLERANCE]  compare with the reference interpreter; fails where the
                        relative difference is larger (default 1e-5)
+  --level=LEVEL        executable (the default); or schedule: plays the schedule
+                       with each kernel's fusion in the reference interpreter
   --repeat=N           run N times and print the least time
   --isa, --threads, --option   as for compile
 )";
@@ -47,6 +53,7 @@ struct RunOptions {
   std::optional<uint64_t> seed;
   std::optional<double> tolerance;
   int repeat = 1;
+  StringRef level = "executable";
   bool quiet = false, help = false;
 };
 
@@ -58,7 +65,8 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
     llvm::Expected<bool> taken = reader.takeCompileOption(options.compile);
     if (!taken)
       return taken.takeError();
-    if (*taken || reader.isOption("--out", options.out))
+    if (*taken || reader.isOption("--out", options.out) ||
+        reader.isOption("--level", options.level))
       continue;
     if (reader.isFlag("--help")) {
       options.help = true;
@@ -87,6 +95,8 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
   }
   if (options.file.empty() && !options.help)
     return makeError(ErrorCode::BadOption, "name a file to run; see --help");
+  if (options.level != "executable" && options.level != "schedule")
+    return makeError(ErrorCode::BadOption, "no level '" + options.level + "'; see --help");
   return options;
 }
 
@@ -158,6 +168,46 @@ llvm::Error execute(const runtime::Executable &executable, std::vector<Tensor> &
   for (auto [tensor, block] : llvm::zip_equal(results, memory))
     if (tensor.byteSize() > 0)
       memcpy(tensor.mutableData(), block.get(), tensor.byteSize());
+  return llvm::Error::success();
+}
+
+llvm::Error runExecutable(OwningOpRef<ModuleOp> module, const RunOptions &options,
+                          std::vector<Tensor> &arguments, std::vector<Tensor> &results,
+                          int64_t &best) {
+  auto program = cpu::compile(std::move(module), options.compile);
+  if (!program)
+    return program.takeError();
+  auto executable = runtime::Executable::create(std::move(*program));
+  if (!executable)
+    return executable.takeError();
+  for (int i = 0; i < options.repeat; ++i) {
+    int64_t nanoseconds = 0;
+    if (llvm::Error error = execute(**executable, arguments, results, nanoseconds))
+      return error;
+    best = std::min(best, nanoseconds);
+  }
+  return llvm::Error::success();
+}
+
+/// Without kernels and code: what is wrong then is wrong in schedule/ or before.
+llvm::Error runSchedule(ModuleOp module, const RunOptions &options,
+                        const std::vector<Tensor> &arguments, std::vector<Tensor> &results) {
+  DiagnosticCollector diagnostics(module.getContext());
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  graph::GraphOptions graphOptions;
+  graphOptions.fusion = options.compile.fusion;
+  graph::buildGraphPipeline(manager, graphOptions);
+  schedule::buildSchedulePipeline(manager, /*verifyPlan=*/true);
+  if (failed(manager.run(module)))
+    return diagnostics.take(ErrorCode::UnsupportedProgram, "the program has no schedule");
+  schedule::EvaluationCounters counters;
+  auto played = schedule::evaluateProgram(module, arguments, &counters);
+  if (failed(played))
+    return diagnostics.take(ErrorCode::Internal, "the schedule cannot be played");
+  results.assign(played->begin(), played->end());
+  llvm::outs() << llvm::formatv("{0} launches in {1} regions, {2} calls, {3} copies of {4} bytes\n",
+                                counters.launches, counters.regions, counters.calls,
+                                counters.copies, counters.copiedBytes);
   return llvm::Error::success();
 }
 
@@ -246,19 +296,12 @@ llvm::Error tools::runCommand(Arguments commandLine) {
   }
 
   OwningOpRef<ModuleOp> original = cast<ModuleOp>((*module)->getOperation()->clone());
-  auto program = cpu::compile(std::move(*module), options->compile);
-  if (!program)
-    return program.takeError();
-  auto executable = runtime::Executable::create(std::move(*program));
-  if (!executable)
-    return executable.takeError();
   int64_t best = INT64_MAX;
-  for (int i = 0; i < options->repeat; ++i) {
-    int64_t nanoseconds = 0;
-    if (llvm::Error error = execute(**executable, *arguments, results, nanoseconds))
-      return error;
-    best = std::min(best, nanoseconds);
-  }
+  llvm::Error failed = options->level == "schedule"
+                           ? runSchedule(**module, *options, *arguments, results)
+                           : runExecutable(std::move(*module), *options, *arguments, results, best);
+  if (failed)
+    return failed;
   if (llvm::Error error = report(*options, results))
     return error;
   if (options->repeat > 1)
