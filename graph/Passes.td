@@ -44,6 +44,36 @@ def Canonicalize : Pass<"graph-canonicalize", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }
 
+def FoldConstants : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "computes operations on constants, within a size limit";
+  let description = [{
+    Afterwards: elementwise operations on splats are splats; other operations
+    whose operands are constants and whose results have at most 4 KiB are
+    constants. Larger ones are left to run.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
+def NormalizeDots : Pass<"graph-normalize-dots", "::mlir::func::FuncOp"> {
+  let summary = "matrix products as (batch, M, K) x (batch, K, N)";
+  let description = [{
+    Afterwards: each dot_general has two dimensions per operand, or three with
+    one batching dimension in front, contracts the left operand's last dimension
+    with the right operand's next-to-last, and there is no stablehlo.dot.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
+def SimplifyLoops : Pass<"graph-simplify-loops", "::mlir::func::FuncOp"> {
+  let summary = "loops carry and do only what they must";
+  let description = [{
+    Afterwards: no loop carries a value that it does not change or that nobody
+    reads; work on values from outside a loop stands before it; loops that
+    provably never run and branches of known index are gone. The attribute
+    graph.trip_count says how often a loop runs where that is known.
+  }];
+}
+
 def DropBarriers : Pass<"graph-drop-barriers", "::mlir::func::FuncOp"> {
   let summary = "removes optimization barriers";
   let description = [{

@@ -22,8 +22,18 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
 
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(createCanonicalize());
+  function.addPass(createFoldConstants());
   function.addPass(createCSEPass());
+  // Loops after folding, which shows their bounds, and before another round:
+  // what left a loop may meet what is outside.
+  function.addPass(createSimplifyLoops());
+  // Products as JAX wrote them: their transposes are not yet part of a loop's
+  // or a fusion's shape. The reshapes this makes meet others in the next step.
+  function.addPass(createNormalizeDots());
   function.addPass(createCanonicalize());
+  function.addPass(createFoldConstants());
+  function.addPass(createCSEPass());
+
   // Barriers fall only now: they keep CSE from undoing rematerialisation.
   function.addPass(createDropBarriers());
 
