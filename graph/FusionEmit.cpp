@@ -79,6 +79,7 @@ private:
   void chooseShapes(ArrayRef<Operation *> ordered);
   ArrayRef<int64_t> shapeAt(Place place, ArrayRef<int64_t> own) const;
   void clone(Operation *op);
+  bool cloneReadBack(Operation *op);
   bool cloneReshaped(Operation *op, ArrayRef<int64_t> shape);
   Value get(Value value, ArrayRef<int64_t> shape);
   Value input(Value value);
@@ -197,7 +198,25 @@ bool ClusterEmitter::cloneReshaped(Operation *op, ArrayRef<int64_t> shape) {
   return true;
 }
 
+/// A row's value is read back for its elements: along the row shape as it is.
+bool ClusterEmitter::cloneReadBack(Operation *op) {
+  auto broadcast = dyn_cast<sh::BroadcastInDimOp>(op);
+  if (!broadcast || placeOf(op) != Place::Element || rowShape.empty())
+    return false;
+  Operation *def = resolveViews(broadcast.getOperand()).getDefiningOp();
+  bool isPrefix = ArrayRef(elementShape).take_front(rowShape.size()) == ArrayRef(rowShape);
+  if (!def || !cluster.members.contains(def) || placeOf(def) != Place::Row || !isPrefix)
+    return false;
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, rowShape.size()));
+  inner[op->getResult(0)] = inside.create<sh::BroadcastInDimOp>(
+      op->getLoc(), withShape(op->getResult(0).getType(), elementShape),
+      get(broadcast.getOperand(), rowShape), dims);
+  return true;
+}
+
 void ClusterEmitter::clone(Operation *op) {
+  if (cloneReadBack(op))
+    return;
   ArrayRef<int64_t> own = shapeOf(op->getResult(0));
   ArrayRef<int64_t> shape = shapeAt(placeOf(op), own);
   if (shape != own && cloneReshaped(op, shape))
