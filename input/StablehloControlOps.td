@@ -23,7 +23,7 @@ def StableHLO_IfOp : StableHLO_BodyOp<"if"> {
   let arguments = (ins HLO_PredTensor:$pred);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
   let results = (outs Variadic<HLO_Value>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_CaseOp : StableHLO_BodyOp<"case"> {
@@ -31,7 +31,7 @@ def StableHLO_CaseOp : StableHLO_BodyOp<"case"> {
   let arguments = (ins I32RankedTensor:$index);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
   let results = (outs Variadic<HLO_Value>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 // Not speculatable: it may run forever.
@@ -42,7 +42,7 @@ def StableHLO_WhileOp
   let arguments = (ins Variadic<HLO_ValueOrBuffer>:$operand);
   let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
   let results = (outs Variadic<HLO_ValueOrBuffer>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = compatibility # [{
     // Condition and body are printed under one list of names.
@@ -76,7 +76,7 @@ def StableHLO_CompositeOp
     DefaultValuedOptionalAttr<I32Attr, "0">:$version);
   let regions = (region VariadicRegion<AnyRegion>:$composite_regions);
   let results = (outs Variadic<HLO_ValueOrTuple>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $name operands (` ` `(` $composite_regions^ `)`)? attr-dict
       `:` functional-type(operands, results)
@@ -99,7 +99,7 @@ def StableHLO_CustomCallOp
     DefaultValuedOptionalAttr<StableHLO_OutputOperandAliases, "{}">:$output_operand_aliases,
     OptionalAttr<StableHLO_ArrayOfTilingAttr>:$result_tilings);
   let results = (outs Variadic<HLO_CustomCallValue>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     custom<CustomCallTarget>($call_target_name) `(` $inputs `)`
       attr-dict `:` functional-type(operands, results)
@@ -150,14 +150,14 @@ def StableHLO_AsyncStartOp
   let arguments = (ins Variadic<HLO_Tensor>:$operands);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs HLO_Future);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_AsyncDoneOp : StableHLO_Op<"async_done"> {
   let summary = "waits for an operation";
   let arguments = (ins HLO_Future:$operand);
   let results = (outs Variadic<HLO_Tensor>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,7 +180,7 @@ def StableHLO_InfeedOp : StableHLO_QueueOp<"infeed", StableHLO_InfeedQueue> {
     DefaultValuedStrAttr<StrAttr, "">:$infeed_config,
     OptionalAttr<ArrayAttr>:$layout);
   let results = (outs Variadic<HLO_StaticShapeTensorOrToken>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_OutfeedOp : StableHLO_QueueOp<"outfeed", StableHLO_OutfeedQueue> {
@@ -201,7 +201,7 @@ def StableHLO_SendOp : StableHLO_QueueOp<"send", StableHLO_SendQueue> {
     DefaultValuedOptionalAttr<BoolAttr, "false">:$is_host_transfer,
     OptionalAttr<I64ElementsAttr>:$source_target_pairs);
   let results = (outs HLO_Token);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_RecvOp : StableHLO_QueueOp<"recv", StableHLO_RecvQueue> {
@@ -212,7 +212,7 @@ def StableHLO_RecvOp : StableHLO_QueueOp<"recv", StableHLO_RecvQueue> {
     DefaultValuedOptionalAttr<BoolAttr, "false">:$is_host_transfer,
     OptionalAttr<I64ElementsAttr>:$source_target_pairs);
   let results = (outs Variadic<HLO_StaticShapeTensorOrToken>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,7 +242,7 @@ def StableHLO_AllGatherOp : StableHLO_Op<"all_gather", [HLO_PairwiseSameElementT
     OptionalAttr<StableHLO_ChannelHandle>:$channel_handle,
     UnitAttr:$use_global_device_ids);
   let results = (outs Variadic<HLO_Tensor>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_AllReduceOp
@@ -255,7 +255,7 @@ def StableHLO_AllReduceOp
     UnitAttr:$use_global_device_ids);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs Variadic<HLO_Tensor>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_ReduceScatterOp
@@ -269,7 +269,7 @@ def StableHLO_ReduceScatterOp
     UnitAttr:$use_global_device_ids);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all", [HLO_PairwiseSameElementType]> {
@@ -282,7 +282,7 @@ def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all", [HLO_PairwiseSameElementTy
     StableHLO_ReplicaGroups:$replica_groups,
     OptionalAttr<StableHLO_ChannelHandle>:$channel_handle);
   let results = (outs Variadic<HLO_Tensor>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast", []> {
@@ -293,7 +293,7 @@ def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast", []> {
     OptionalAttr<StableHLO_ChannelHandle>:$channel_handle,
     UnitAttr:$has_dynamic_root);
   let results = (outs Variadic<HLO_Tensor>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_CollectiveReduceOp
@@ -307,7 +307,7 @@ def StableHLO_CollectiveReduceOp
     UnitAttr:$has_dynamic_root);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs Variadic<HLO_Tensor>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_CollectivePermuteOp
@@ -318,7 +318,7 @@ def StableHLO_CollectivePermuteOp
     I64ElementsAttr:$source_target_pairs,
     OptionalAttr<StableHLO_ChannelHandle>:$channel_handle);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_CrossReplicaSumOp

@@ -57,21 +57,29 @@ def StableHLO_SignOp : StableHLO_UnaryOp<"sign", HLO_SignedTensor>;
 
 // Complex numbers in, real numbers out.
 def StableHLO_AbsOp : StableHLO_UnaryOp<"abs", HLO_SignedTensor, HLO_SignedRealTensor,
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]>;
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let hasVerifier = 1;
+}
 def StableHLO_ImagOp : StableHLO_UnaryOp<"imag", HLO_FpOrComplexTensor, HLO_FpTensor,
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]>;
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let hasVerifier = 1;
+}
 def StableHLO_RealOp : StableHLO_UnaryOp<"real", HLO_FpOrComplexTensor, HLO_FpTensor,
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]>;
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let hasVerifier = 1;
+}
 
 def StableHLO_IsFiniteOp : StableHLO_UnaryOp<"is_finite", HLO_FpOrQuantizedIntTensor, HLO_PredTensor,
     [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let arguments = (ins HLO_FpOrQuantizedIntTensor:$x);
   let results = (outs HLO_PredTensor:$y);
+  let hasVerifier = 1;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
 def StableHLO_ConvertOp
     : StableHLO_UnaryOp<"convert", HLO_NonQuantizedTensor, HLO_NonQuantizedTensor, []> {
+  let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Type":$result_element_ty)>];
 }
 
@@ -83,7 +91,7 @@ def StableHLO_ReducePrecisionOp
     I32Attr:$exponent_bits,
     I32Attr:$mantissa_bits);
   let results = (outs HLO_FpOrQuantizedIntTensor:$output);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits)
       attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($output))
@@ -92,11 +100,11 @@ def StableHLO_ReducePrecisionOp
 
 def StableHLO_UniformQuantizeOp
     : StableHLO_UnaryOp<"uniform_quantize", HLO_FpOrAnyQuantizedTensor, HLO_QuantizedIntTensor, []> {
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 def StableHLO_UniformDequantizeOp
     : StableHLO_UnaryOp<"uniform_dequantize", HLO_QuantizedIntTensor, HLO_FpTensor, []> {
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,6 +141,7 @@ def StableHLO_XorOp : StableHLO_BinaryOp<"xor", HLO_PredOrIntTensor, [Commutativ
 
 def StableHLO_ComplexOp : StableHLO_BinaryOp<"complex", HLO_Fp32Or64Tensor, [SameOperandsElementType],
     [DeclareOpInterfaceMethods<InferTypeOpInterface>], HLO_ComplexTensor> {
+  let hasVerifier = 1;
   let assemblyFormat = [{
     operands attr-dict `:` custom<ComplexOpType>(type($lhs), type($rhs), type($result))
   }];
@@ -149,7 +158,7 @@ def StableHLO_CompareOp
     StableHLO_ComparisonDirectionAttr:$comparison_direction,
     OptionalAttr<StableHLO_ComparisonTypeAttr>:$compare_type);
   let results = (outs HLO_PredTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let builders = [
     OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs,
       "::spokeshave::stablehlo::ComparisonDirection":$comparison_direction,
@@ -171,7 +180,7 @@ def StableHLO_ClampOp
   let summary = "keeps each element between two bounds";
   let arguments = (ins HLO_Tensor:$min, HLO_Tensor:$operand, HLO_Tensor:$max);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $min `,` $operand `,` $max attr-dict `:`
       custom<SameOperandsAndResultType>(type($min), type($operand), type($max), type($result))
@@ -183,7 +192,7 @@ def StableHLO_SelectOp
   let summary = "takes each element from one of two tensors";
   let arguments = (ins HLO_PredTensor:$pred, HLO_Tensor:$on_true, HLO_Tensor:$on_false);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     operands attr-dict `:`
       custom<SelectOpType>(type($pred), type($on_true), type($on_false), type($result))

@@ -19,7 +19,7 @@ def StableHLO_DotOp : StableHLO_Op<"dot", [Pure]> {
     HLO_TensorOrPerAxisQuantizedTensor:$rhs,
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $lhs `,` $rhs `` custom<PrecisionConfig>($precision_config) attr-dict
       `:` functional-type(operands, results)
@@ -35,7 +35,7 @@ def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general", [Pure]> {
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config,
     OptionalAttr<StableHLO_DotAlgorithm>:$algorithm);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers) ``
     custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) attr-dict
@@ -76,7 +76,7 @@ def StableHLO_ConvolutionOp : StableHLO_Op<"convolution", [Pure]> {
     I64Attr:$batch_group_count,
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool hasWindowReversal() {
       return getWindowReversal() && ::llvm::is_contained(*getWindowReversal(), true);
@@ -106,7 +106,7 @@ def StableHLO_DynamicConvOp : StableHLO_Op<"dynamic_conv", [Pure]> {
     I64Attr:$batch_group_count,
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,7 +130,7 @@ def StableHLO_ReduceOp : StableHLO_BodyOp<"reduce", [SameVariadicOperandSize]> {
     OpBuilder<(ins "::mlir::ValueRange":$inputs, "::mlir::ValueRange":$init_values,
       "::mlir::DenseI64ArrayAttr":$dimensions, "::mlir::TypeRange":$element_types)>];
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_ReduceWindowOp : StableHLO_BodyOp<"reduce_window", [SameVariadicOperandSize]> {
@@ -145,7 +145,7 @@ def StableHLO_ReduceWindowOp : StableHLO_BodyOp<"reduce_window", [SameVariadicOp
     OptionalAttr<I64ElementsAttr>:$padding);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<HLO_Tensor>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_SelectAndScatterOp : StableHLO_BodyOp<"select_and_scatter"> {
@@ -159,7 +159,7 @@ def StableHLO_SelectAndScatterOp : StableHLO_BodyOp<"select_and_scatter"> {
     OptionalAttr<I64ElementsAttr>:$padding);
   let regions = (region SizedRegion<1>:$select, SizedRegion<1>:$scatter);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_SortOp : StableHLO_BodyOp<"sort"> {
@@ -173,7 +173,7 @@ def StableHLO_SortOp : StableHLO_BodyOp<"sort"> {
   let builders = [
     OpBuilder<(ins "::mlir::ValueRange":$inputs, CArg<"int64_t", "-1">:$dimension,
                    CArg<"bool", "false">:$is_stable)>];
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_MapOp : StableHLO_BodyOp<"map", [SameOperandsAndResultShape]> {
@@ -181,7 +181,7 @@ def StableHLO_MapOp : StableHLO_BodyOp<"map", [SameOperandsAndResultShape]> {
   let arguments = (ins Variadic<HLO_Tensor>:$inputs, DenseI64ArrayAttr:$dimensions);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,7 +203,7 @@ def StableHLO_BatchNormGradOp
     HLO_FpOrQuantizedIntTensor:$grad_operand,
     HLO_StatisticTensor:$grad_scale,
     HLO_StatisticTensor:$grad_offset);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_BatchNormInferenceOp
@@ -218,7 +218,7 @@ def StableHLO_BatchNormInferenceOp
     F32Attr:$epsilon,
     I64Attr:$feature_index);
   let results = (outs HLO_FpOrQuantizedIntTensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_BatchNormTrainingOp
@@ -234,7 +234,7 @@ def StableHLO_BatchNormTrainingOp
     HLO_FpOrQuantizedIntTensor:$output,
     HLO_StatisticTensor:$batch_mean,
     HLO_StatisticTensor:$batch_var);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,7 +247,7 @@ def StableHLO_CholeskyOp : StableHLO_Op<"cholesky", [Pure, HLO_CompatibleTypes]>
     HLO_FpComplexOrQuantizedIntTensor:$a,
     DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
   let results = (outs HLO_FpComplexOrQuantizedIntTensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $a (`,` `lower` `=` $lower^)? attr-dict
       `:` custom<SameOperandsAndResultType>(type($a), type($result))
@@ -265,7 +265,7 @@ def StableHLO_TriangularSolveOp
     BoolAttr:$unit_diagonal,
     StableHLO_TransposeAttr:$transpose_a);
   let results = (outs HLO_FpOrComplexTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_FftOp : StableHLO_Op<"fft", [Pure]> {
@@ -275,7 +275,7 @@ def StableHLO_FftOp : StableHLO_Op<"fft", [Pure]> {
     StableHLO_FftTypeAttr:$fft_type,
     DenseI64ArrayAttr:$fft_length);
   let results = (outs HLO_FpOrComplexTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` `type` `=` custom<Enum>($fft_type) `,` `length` `=` $fft_length
       attr-dict `:` functional-type(operands, results)
@@ -295,7 +295,7 @@ def StableHLO_RngOp : StableHLO_Op<"rng", [AllElementTypesMatch<["a", "b", "resu
     HLO_StaticDimensionTensor:$shape,
     StableHLO_RngDistributionAttr:$rng_distribution);
   let results = (outs HLO_PredIntOrFpTensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $a `,` $b `,` $shape `,` `distribution` `=` custom<Enum>($rng_distribution)
       attr-dict `:` functional-type(operands, results)
@@ -310,7 +310,7 @@ def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator", [Pure]> {
   let results = (outs
     HLO_IntOrFpTensor:$output_state,
     HLO_StaticShapeIntOrFpTensor:$output);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $initial_state `,` `algorithm` `=` custom<Enum>($rng_algorithm) attr-dict
       `:` functional-type(operands, results)

@@ -36,7 +36,7 @@ def StableHLO_IotaOp : StableHLO_Op<"iota", [Pure]> {
   let summary = "counts along a dimension";
   let arguments = (ins I64Attr:$iota_dimension);
   let results = (outs HLO_StaticShapeIntFpComplexOrQuantizedTensor:$output);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($output)";
 }
 
@@ -44,7 +44,7 @@ def StableHLO_DynamicIotaOp : StableHLO_Op<"dynamic_iota", [Pure]> {
   let summary = "iota of a shape known when run";
   let arguments = (ins HLO_StaticDimensionTensor:$output_shape, I64Attr:$iota_dimension);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)
   }];
@@ -58,7 +58,7 @@ def StableHLO_BitcastConvertOp : StableHLO_Op<"bitcast_convert", [Pure]> {
   let summary = "the same bits as another element type";
   let arguments = (ins HLO_TensorOrPerAxisQuantizedTensor:$operand);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = HLO_Functional;
 }
 
@@ -66,7 +66,7 @@ def StableHLO_ReshapeOp : StableHLO_Op<"reshape", [Pure, HLO_CompatibleElementTy
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins HLO_TensorOrPerAxisQuantizedTensor:$operand);
   let results = (outs HLO_StaticShapeOrBoundedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = HLO_Functional;
 }
 
@@ -76,7 +76,7 @@ def StableHLO_DynamicReshapeOp
   let arguments = (ins
     HLO_TensorOrPerAxisQuantizedTensor:$operand, HLO_StaticDimensionTensor:$output_shape);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = HLO_Functional;
 }
 
@@ -84,7 +84,7 @@ def StableHLO_BroadcastOp : StableHLO_Op<"broadcast", [Pure, SameOperandsAndResu
   let summary = "repeats a tensor along new leading dimensions";
   let arguments = (ins HLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_sizes);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)
   }];
@@ -96,7 +96,7 @@ def StableHLO_BroadcastInDimOp
   let arguments = (ins
     HLO_TensorOrPerAxisQuantizedTensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
   let results = (outs HLO_StaticShapeOrBoundedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)
   }];
@@ -111,7 +111,7 @@ def StableHLO_DynamicBroadcastInDimOp : StableHLO_Op<"dynamic_broadcast_in_dim",
     OptionalAttr<DenseI64ArrayAttr>:$known_expanding_dimensions,
     OptionalAttr<DenseI64ArrayAttr>:$known_nonexpanding_dimensions);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions
       attr-dict `:` functional-type(operands, results)
@@ -125,7 +125,7 @@ def StableHLO_TransposeOp
   let arguments = (ins
     HLO_TensorOrPerAxisQuantizedTensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs HLO_TensorOrPerAxisQuantizedTensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)
   }];
@@ -135,7 +135,7 @@ def StableHLO_ReverseOp : StableHLO_Op<"reverse", [Pure, HLO_CompatibleTypes]> {
   let summary = "reverses the order of elements along dimensions";
   let arguments = (ins HLO_Tensor:$operand, DenseI64ArrayAttr:$dimensions);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` `dims` `=` $dimensions
       attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))
@@ -156,7 +156,7 @@ def StableHLO_SliceOp
     DenseI64ArrayAttr:$limit_indices,
     DenseI64ArrayAttr:$strides);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand custom<SliceRanges>($start_indices, $limit_indices, $strides)
       attr-dict `:` functional-type(operands, results)
@@ -172,7 +172,7 @@ def StableHLO_DynamicSliceOp
     Variadic<HLO_ScalarIntTensor>:$start_indices,
     DenseI64ArrayAttr:$slice_sizes);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` custom<VariadicOperandWithAttribute>($start_indices)
       `sizes` `=` $slice_sizes attr-dict `:` functional-type(operands, results)
@@ -189,7 +189,7 @@ def StableHLO_RealDynamicSliceOp
     HLO_DimensionTensor:$limit_indices,
     HLO_DimensionTensor:$strides);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = HLO_Functional;
 }
 
@@ -203,7 +203,7 @@ def StableHLO_DynamicUpdateSliceOp
     HLO_Tensor:$update,
     Variadic<HLO_ScalarIntTensor>:$start_indices);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = HLO_Functional;
 }
 
@@ -213,7 +213,7 @@ def StableHLO_ConcatenateOp
   let summary = "joins tensors along a dimension";
   let arguments = (ins Variadic<HLO_Tensor>:$inputs, I64Attr:$dimension);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     custom<VariadicOperandWithAttribute>($inputs) `dim` `=` $dimension
       attr-dict `:` functional-type(operands, results)
@@ -231,7 +231,7 @@ def StableHLO_PadOp
     DenseI64ArrayAttr:$edge_padding_high,
     DenseI64ArrayAttr:$interior_padding);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` $padding_value `,` `low` `=` $edge_padding_low `,` `high` `=` $edge_padding_high
       `,` `interior` `=` $interior_padding attr-dict `:` functional-type(operands, results)
@@ -251,7 +251,7 @@ def StableHLO_DynamicPadOp
     HLO_StaticDimensionTensor:$edge_padding_high,
     HLO_StaticDimensionTensor:$interior_padding);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = HLO_Functional;
 }
 
@@ -269,7 +269,7 @@ def StableHLO_GatherOp
     DenseI64ArrayAttr:$slice_sizes,
     DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
   let results = (outs HLO_Tensor:$result);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_DynamicGatherOp : StableHLO_Op<"dynamic_gather", [Pure]> {
@@ -281,7 +281,7 @@ def StableHLO_DynamicGatherOp : StableHLO_Op<"dynamic_gather", [Pure]> {
     StableHLO_GatherDimensionNumbers:$dimension_numbers,
     DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_ScatterOp
@@ -297,7 +297,7 @@ def StableHLO_ScatterOp
     DefaultValuedOptionalAttr<BoolAttr, "false">:$unique_indices);
   let regions = (region SizedRegion<1>:$update_computation);
   let results = (outs Variadic<HLO_Tensor>);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
 }
 
 def StableHLO_TorchIndexSelectOp : StableHLO_Op<"torch_index_select", [Pure]> {
@@ -314,7 +314,7 @@ def StableHLO_GetDimensionSizeOp : StableHLO_Op<"get_dimension_size", [Pure]> {
   let summary = "the size of a dimension";
   let arguments = (ins HLO_TensorOrPerAxisQuantizedTensor:$operand, I64Attr:$dimension);
   let results = (outs I32RankedTensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)
   }];
@@ -324,7 +324,7 @@ def StableHLO_SetDimensionSizeOp : StableHLO_Op<"set_dimension_size", [Pure]> {
   let summary = "cuts a dimension to a size known when run";
   let arguments = (ins HLO_Tensor:$operand, I32RankedTensor:$size, I64Attr:$dimension);
   let results = (outs HLO_Tensor);
-  let hasVerifier = 0;
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)
   }];

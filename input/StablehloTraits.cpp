@@ -9,6 +9,7 @@
 #include "input/StablehloTraits.h"
 
 #include "input/StablehloOps.h"
+#include "input/StablehloVerify.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -72,6 +73,19 @@ bool areCompatibleTypes(TypeRange a, TypeRange b) {
 
 namespace detail {
 
+/// The number of the specification's constraint that a trait stands for.
+static int constraintOf(Operation *op) {
+  if (isa<ClampOp, WhileOp>(op))
+    return 3;
+  if (isa<BatchNormGradOp, BatchNormInferenceOp, BatchNormTrainingOp>(op))
+    return 2;
+  if (isa<CollectivePermuteOp>(op))
+    return 5;
+  if (isa<AllGatherOp>(op))
+    return 6;
+  return isa<AllToAllOp>(op) ? 9 : 1;
+}
+
 SmallVector<Type> operandsAndResults(Operation *op) {
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
@@ -81,7 +95,7 @@ SmallVector<Type> operandsAndResults(Operation *op) {
 LogicalResult verifyElementTypes(Operation *op, TypeRange types) {
   for (Type type : types)
     if (!areCompatibleElementTypes(type, types.front()))
-      return op->emitOpError("requires compatible element types for all operands and results, got ")
+      return violation(op, constraintOf(op)) << "requires compatible element types for all operands and results, got "
              << types.front() << " and " << type;
   return success();
 }
@@ -89,21 +103,21 @@ LogicalResult verifyElementTypes(Operation *op, TypeRange types) {
 LogicalResult verifySameTypes(Operation *op, TypeRange types) {
   for (Type type : types)
     if (!areCompatibleTypes(type, types.front()))
-      return op->emitOpError("requires compatible types for all operands and results, got ")
+      return violation(op, constraintOf(op)) << "requires compatible types for all operands and results, got "
              << types.front() << " and " << type;
   return success();
 }
 
 LogicalResult verifyPairwise(Operation *op, bool elementsOnly) {
   if (op->getNumOperands() != op->getNumResults())
-    return op->emitOpError("requires as many results as operands, got ")
+    return violation(op, constraintOf(op)) << "requires as many results as operands, got "
            << op->getNumOperands() << " operands and " << op->getNumResults() << " results";
   for (auto [index, operand, result] :
        llvm::enumerate(op->getOperandTypes(), op->getResultTypes())) {
     bool same =
         elementsOnly ? areCompatibleElementTypes(operand, result) : areCompatibleTypes(operand, result);
     if (!same)
-      return op->emitOpError("requires the same ")
+      return violation(op, constraintOf(op)) << "requires the same "
              << (elementsOnly ? "element type" : "type") << " for operand and result " << index
              << ", got " << operand << " and " << result;
   }
