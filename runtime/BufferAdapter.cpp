@@ -126,8 +126,8 @@ static llvm::Error invalid(const cpu::CallSpec &spec, const llvm::Twine &why) {
   return makeError(ErrorCode::InvalidProgram, describe(spec) + " " + why);
 }
 
-llvm::Error BufferAdapter::readLayouts(const cpu::CallSpec &spec, Attribute attribute,
-                                       size_t first, size_t count) {
+llvm::Error BufferAdapter::readLayouts(const cpu::CallSpec &spec, Attribute attribute, size_t first,
+                                       size_t count) {
   if (!attribute)
     return llvm::Error::success();
   auto layouts = dyn_cast<ArrayAttr>(attribute);
@@ -197,8 +197,8 @@ llvm::Expected<BufferAdapter> BufferAdapter::create(const cpu::CallSpec &spec,
   };
   llvm::for_each(spec.inputs, add);
   llvm::for_each(spec.outputs, add);
-  if (llvm::Error error = adapter.readLayouts(spec, config.get("operand_layouts"), 0,
-                                              spec.inputs.size()))
+  if (llvm::Error error =
+          adapter.readLayouts(spec, config.get("operand_layouts"), 0, spec.inputs.size()))
     return std::move(error);
   if (llvm::Error error = adapter.readLayouts(spec, config.get("result_layouts"),
                                               spec.inputs.size(), spec.outputs.size()))

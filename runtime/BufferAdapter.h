@@ -31,8 +31,7 @@ public:
   static llvm::Expected<BufferAdapter> create(const cpu::CallSpec &spec, const CallConfig &config);
 
   /// Calls `body` with buffers as it wants them.
-  llvm::Error run(void *const *buffers,
-                  llvm::function_ref<llvm::Error(void *const *)> body) const;
+  llvm::Error run(void *const *buffers, llvm::function_ref<llvm::Error(void *const *)> body) const;
 
 private:
   struct Slot {

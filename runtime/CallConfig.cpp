@@ -36,8 +36,8 @@ llvm::Expected<CallConfig> CallConfig::parse(const cpu::CallSpec &spec) {
   config.dictionary = dyn_cast_or_null<DictionaryAttr>(parsed);
   if (config.dictionary)
     return std::move(config);
-  std::string why = takeError(diagnostics.take(ErrorCode::InvalidProgram, "not a dictionary"))
-                        ->getMessage();
+  std::string why =
+      takeError(diagnostics.take(ErrorCode::InvalidProgram, "not a dictionary"))->getMessage();
   return makeError(ErrorCode::InvalidProgram,
                    describe(spec) + " has a malformed configuration: " + why);
 }

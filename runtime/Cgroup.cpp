@@ -1,4 +1,4 @@
-//===- Cgroup.cpp - what the container allows ------------------------------===//
+//===- Cgroup.cpp - memory that the container has left --------------------===//
 //
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -81,42 +81,19 @@ llvm::SmallVector<std::string> groupDirectories(StringRef controller) {
   return directories;
 }
 
-/// Keeps the tighter of `result` and the group with these figures.
-void tighten(std::optional<CgroupMemory> &result, int64_t limit, int64_t usage,
-             int64_t reclaimable) {
+/// Keeps the tighter of `left` and the group with these figures.
+void tighten(std::optional<int64_t> &left, int64_t limit, int64_t usage, int64_t reclaimable) {
   // Version 1 writes "no limit" as a number near 2^63.
   if (limit <= 0 || limit > (int64_t(1) << 60))
     return;
   int64_t free = std::max<int64_t>(0, limit - usage + std::min(reclaimable, usage));
-  if (!result)
-    result = CgroupMemory{limit, free};
-  result->limit = std::min(result->limit, limit);
-  result->free = std::min(result->free, free);
+  left = std::min(left.value_or(free), free);
 }
 
 } // namespace
 
-std::optional<double> cgroupCpuQuota() {
-  std::optional<double> result;
-  auto take = [&](int64_t quota, int64_t period) {
-    if (quota > 0 && period > 0)
-      result = std::min(result.value_or(1e9), double(quota) / double(period));
-  };
-  for (const std::string &directory : groupDirectories("")) {
-    std::string text = readSmallFile(directory + "/cpu.max");
-    auto [quotaText, periodText] = StringRef(text).trim().split(' ');
-    int64_t quota, period;
-    if (!quotaText.getAsInteger(10, quota) && !periodText.getAsInteger(10, period))
-      take(quota, period);
-  }
-  for (const std::string &directory : groupDirectories("cpu"))
-    take(readNumber(directory + "/cpu.cfs_quota_us").value_or(0),
-         readNumber(directory + "/cpu.cfs_period_us").value_or(0));
-  return result;
-}
-
-std::optional<CgroupMemory> cgroupMemory() {
-  std::optional<CgroupMemory> result;
+std::optional<int64_t> cgroupMemoryLeft() {
+  std::optional<int64_t> result;
   for (const std::string &directory : groupDirectories("")) {
     std::optional<int64_t> limit = readNumber(directory + "/memory.max");
     if (!limit)

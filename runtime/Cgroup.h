@@ -1,11 +1,11 @@
-//===- Cgroup.h - what the container allows --------------------------------===//
+//===- Cgroup.h - memory that the container has left ----------------------===//
 //
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reads the CPU quota and the memory limits of the control groups (version 2
-// and 1) that this process is in, from its own group up to the root: the
-// tightest one counts.
+// machine/ knows the fixed limits; this reads how much memory is left now in the
+// control groups (version 2 and 1) that this process is in, from its own group
+// up to the root: the tightest one counts.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,14 +15,8 @@
 
 namespace spokeshave::runtime {
 
-struct CgroupMemory {
-  int64_t limit; ///< the tightest limit in bytes
-  int64_t free;  ///< the least of limit - usage + reclaimable cache
-};
-
-/// CPUs' worth of time per second; nothing if unlimited.
-std::optional<double> cgroupCpuQuota();
-/// Nothing if no group limits memory.
-std::optional<CgroupMemory> cgroupMemory();
+/// The least of limit - usage + reclaimable cache of all groups that limit
+/// memory; nothing if none does.
+std::optional<int64_t> cgroupMemoryLeft();
 
 } // namespace spokeshave::runtime

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Executable.h"
 
+#include "machine/Machine.h"
 #include "runtime/FloatingPoint.h"
 #include "runtime/Library.h"
 #include "runtime/Loader.h"
@@ -14,8 +15,6 @@
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/Triple.h"
 
 #include <algorithm>
 #include <atomic>
@@ -29,18 +28,9 @@ namespace spokeshave::runtime {
 //===----------------------------------------------------------------------===//
 
 bool machineSupportsIsa(llvm::StringRef isa) {
-  static const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  auto all = [](std::initializer_list<llvm::StringRef> names) {
-    return llvm::all_of(names, [](llvm::StringRef name) { return features.lookup(name); });
-  };
-  bool isX86 = llvm::Triple(llvm::sys::getProcessTriple()).getArch() == llvm::Triple::x86_64;
-  if (isa == "x86-64")
-    return isX86;
-  bool avx2 = isX86 && all({"avx2", "fma", "f16c", "bmi", "bmi2"});
-  if (isa == "avx2")
-    return avx2;
-  if (isa == "avx512")
-    return avx2 && all({"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"});
+  for (auto each : {machine::Isa::X86_64, machine::Isa::Avx2, machine::Isa::Avx512})
+    if (isa == machine::nameOf(each))
+      return machine::canRun(each);
   return false;
 }
 
@@ -160,9 +150,15 @@ Executable::create(std::shared_ptr<const cpu::Program> program,
   return std::unique_ptr<Executable>(new Executable(std::move(impl)));
 }
 
-const cpu::Program &Executable::program() const { return *impl->program; }
-int64_t Executable::codeBytes() const { return static_cast<int64_t>(impl->object->mappedBytes()); }
-void *Executable::symbol(llvm::StringRef name) const { return impl->object->symbol(name); }
+const cpu::Program &Executable::program() const {
+  return *impl->program;
+}
+int64_t Executable::codeBytes() const {
+  return static_cast<int64_t>(impl->object->mappedBytes());
+}
+void *Executable::symbol(llvm::StringRef name) const {
+  return impl->object->symbol(name);
+}
 
 ExecuteCounters Executable::counters() const {
   const AtomicCounters &all = impl->counters;
@@ -220,8 +216,7 @@ int32_t runParallel(cpu::RunContext *context, const cpu::Launch *launches, int64
   ++run.counters.parallelRegions;
   run.counters.inlineRegions += threads == 1;
   run.counters.launches += count;
-  return pool.parallel({list, context->cancel, threads, run.scratch.get()}) ? kSuccess
-                                                                            : kCancelled;
+  return pool.parallel({list, context->cancel, threads, run.scratch.get()}) ? kSuccess : kCancelled;
 }
 
 int32_t runCall(cpu::RunContext *context, int64_t index, void *const *buffers) {
@@ -237,7 +232,9 @@ int32_t runCall(cpu::RunContext *context, int64_t index, void *const *buffers) {
   return context->cancel && *context->cancel ? kCancelled : kSuccess;
 }
 
-int32_t runCancelled(cpu::RunContext *) { return kCancelled; }
+int32_t runCancelled(cpu::RunContext *) {
+  return kCancelled;
+}
 
 const int32_t kNeverCancelled = 0;
 /// Where empty buffers point.
@@ -261,8 +258,8 @@ llvm::Error checkBuffer(llvm::StringRef what, size_t index, const void *data, si
     return makeError(ErrorCode::BadArgument, llvm::formatv("{0} {1} ", what, index).str() + why);
   };
   if (bytes != static_cast<size_t>(spec.byteSize))
-    return complain(llvm::formatv("has {0} bytes, the program wants {1}", bytes, spec.byteSize)
-                        .str());
+    return complain(
+        llvm::formatv("has {0} bytes, the program wants {1}", bytes, spec.byteSize).str());
   if (!data && bytes > 0)
     return complain("has no memory");
   if (reinterpret_cast<uintptr_t>(data) % alignmentOf(spec.elementType) != 0)
@@ -361,8 +358,9 @@ llvm::Error Executable::execute(const ExecuteArgs &args) const {
   run.maxThreads = args.maxThreads;
   run.specs = &program.calls;
   run.calls = &impl->calls;
-  run.context = {cpu::kAbiVersion, 0,           run.environment.cancel,  runParallel, runCall,
-                 runCancelled,     impl->constants.data(), &run};
+  run.context = {
+      cpu::kAbiVersion,       0,   run.environment.cancel, runParallel, runCall, runCancelled,
+      impl->constants.data(), &run};
   llvm::SmallVector<void *, 16> arguments, results;
   placeBuffers(program, args, arguments, results);
 
@@ -375,8 +373,7 @@ llvm::Error Executable::execute(const ExecuteArgs &args) const {
   }
   auto elapsed = std::chrono::steady_clock::now() - begin;
   run.counters.executions = 1;
-  run.counters.nanoseconds =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count();
+  run.counters.nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count();
   addCounters(impl->counters, run.counters);
   if (args.counters)
     *args.counters = run.counters;

@@ -26,7 +26,9 @@ static Prepare *routine(llvm::StringRef name) {
       .Default(nullptr);
 }
 
-bool hasLibraryRoutine(llvm::StringRef name) { return routine(name) != nullptr; }
+bool hasLibraryRoutine(llvm::StringRef name) {
+  return routine(name) != nullptr;
+}
 
 llvm::Expected<std::unique_ptr<PreparedCall>> prepareLibraryCall(const cpu::CallSpec &spec) {
   Prepare *prepare = routine(spec.target);

@@ -53,8 +53,7 @@ public:
     }
   }
 
-  uint8_t *allocateCodeSection(uintptr_t size, unsigned align, unsigned,
-                               llvm::StringRef) override {
+  uint8_t *allocateCodeSection(uintptr_t size, unsigned align, unsigned, llvm::StringRef) override {
     return take(areas[0], size, align);
   }
   uint8_t *allocateDataSection(uintptr_t size, unsigned align, unsigned, llvm::StringRef,

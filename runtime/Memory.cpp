@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Memory.h"
 
+#include "machine/Machine.h"
 #include "runtime/Cgroup.h"
 #include "support/Error.h"
 
@@ -130,8 +131,9 @@ void *mapBlock(size_t bytes) {
 
 llvm::Error Allocator::admit(int64_t bytes) {
   if (limit > 0 && bytes > limit - state.bytesInUse)
-    return outOfMemory(bytes, llvm::formatv("{0} of the limit of {1} bytes are in use",
-                                            state.bytesInUse, limit).str());
+    return outOfMemory(
+        bytes,
+        llvm::formatv("{0} of the limit of {1} bytes are in use", state.bytesInUse, limit).str());
   if (bytes <= credit)
     return llvm::Error::success();
   int64_t available = machineMemoryAvailable();
@@ -141,7 +143,9 @@ llvm::Error Allocator::admit(int64_t bytes) {
   }
   if (bytes > available)
     return outOfMemory(bytes, llvm::formatv("{0} bytes are left on this machine or in its "
-                                            "control group", available).str());
+                                            "control group",
+                                            available)
+                                  .str());
   credit = bytes + std::min(kMostCredit, (available - bytes) / 8);
   return llvm::Error::success();
 }
@@ -169,7 +173,8 @@ llvm::Expected<void *> Allocator::take(size_t bytes) {
   auto request = static_cast<int64_t>(bytes);
   std::lock_guard lock(mutex);
   bool large = bytes >= kLarge;
-  size_t capacity = large ? sizeClass(bytes) : llvm::alignTo(std::max<size_t>(bytes, 1), kAlignment);
+  size_t capacity =
+      large ? sizeClass(bytes) : llvm::alignTo(std::max<size_t>(bytes, 1), kAlignment);
   if (large && !(limit > 0 && request > limit - state.bytesInUse))
     if (void *data = takeCached(capacity)) {
       account(request);
@@ -247,25 +252,34 @@ std::optional<int64_t> memInfo(llvm::StringRef key) {
 
 } // namespace
 
-llvm::Expected<void *> allocate(size_t bytes) { return allocator().take(bytes); }
-void deallocate(void *data, size_t bytes) { allocator().giveBack(data, bytes); }
-llvm::Error checkMemory(size_t bytes) { return allocator().check(bytes); }
-MemoryStatistics memoryStatistics() { return allocator().statistics(); }
-void setMemoryLimit(int64_t bytes) { allocator().setLimit(bytes); }
-void trimMemory() { allocator().trim(); }
+llvm::Expected<void *> allocate(size_t bytes) {
+  return allocator().take(bytes);
+}
+void deallocate(void *data, size_t bytes) {
+  allocator().giveBack(data, bytes);
+}
+llvm::Error checkMemory(size_t bytes) {
+  return allocator().check(bytes);
+}
+MemoryStatistics memoryStatistics() {
+  return allocator().statistics();
+}
+void setMemoryLimit(int64_t bytes) {
+  allocator().setLimit(bytes);
+}
+void trimMemory() {
+  allocator().trim();
+}
 
 int64_t machineMemoryAvailable() {
   int64_t available = memInfo("MemAvailable:").value_or(INT64_MAX / 4);
-  if (std::optional<CgroupMemory> group = cgroupMemory())
-    available = std::min(available, group->free);
+  if (std::optional<int64_t> left = cgroupMemoryLeft())
+    available = std::min(available, *left);
   return available;
 }
 
 int64_t machineMemoryTotal() {
-  int64_t total = memInfo("MemTotal:").value_or(0);
-  if (std::optional<CgroupMemory> group = cgroupMemory())
-    total = std::min(total, group->limit);
-  return total;
+  return machine::availableMemory();
 }
 
 llvm::Expected<ScopedMemory> ScopedMemory::create(size_t bytes) {

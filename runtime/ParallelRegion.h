@@ -42,8 +42,8 @@ class ParallelRegion {
 public:
   /// Makes the object ready for `launches`, which are copied: threads may look
   /// at them a moment after the caller is gone.
-  void open(llvm::ArrayRef<cpu::Launch> launches, const volatile int32_t *cancel,
-            int participants, char *scratch, int64_t scratchStride);
+  void open(llvm::ArrayRef<cpu::Launch> launches, const volatile int32_t *cancel, int participants,
+            char *scratch, int64_t scratchStride);
 
   /// Works until the region is finished. `participant` numbers the threads.
   void work(int participant);

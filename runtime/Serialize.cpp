@@ -3,15 +3,19 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A header (magic, versions, length and hash of the rest) and the fields of
-// cpu::Program in order. One list of the fields serves both directions. The
+// A header (magic, versions, length and hash of the rest), the processor
+// features that the code may use, and the fields of cpu::Program in order. One
+// list of the fields serves both directions. The
 // hash is looked at before anything else of the body; the reader still checks
 // every length, so that no input makes it read outside or allocate wildly.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Executable.h"
+
+#include "machine/Machine.h"
 #include "support/Error.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
 
@@ -133,6 +137,26 @@ template <typename Archive, Is<cpu::Program> T> void field(Archive &archive, T &
          program.constants, program.arguments, program.results, program.calls, program.stats);
 }
 
+/// What code for `isa` may use here: LLVM's feature string for this machine. An
+/// instruction set's name alone does not say it (some of the extensions of
+/// AVX-512 are used where present).
+std::string featuresOf(llvm::StringRef isa) {
+  llvm::Expected<machine::Machine> described = machine::describe(isa);
+  if (described)
+    return described->cpu + "," + described->features;
+  llvm::consumeError(described.takeError());
+  return "";
+}
+
+/// Are all of `needed` among what this machine has for `isa`?
+bool hasFeatures(llvm::StringRef needed, llvm::StringRef isa) {
+  std::string here = featuresOf(isa);
+  auto present = llvm::split(here, ',');
+  return llvm::all_of(llvm::split(needed, ','), [&](llvm::StringRef feature) {
+    return llvm::is_contained(present, feature);
+  });
+}
+
 llvm::Error mismatch(const llvm::Twine &why) {
   return makeError(ErrorCode::ExecutableMismatch, "the serialized executable " + why);
 }
@@ -142,6 +166,8 @@ llvm::Error mismatch(const llvm::Twine &why) {
 std::string serialize(const cpu::Program &program) {
   Writer writer;
   writer.bytes.resize(sizeof(Header));
+  const std::string features = featuresOf(program.isa);
+  field(writer, features);
   field(writer, program);
   llvm::StringRef body = llvm::StringRef(writer.bytes).drop_front(sizeof(Header));
   Header header{{}, kFormatVersion, cpu::kAbiVersion, body.size(), llvm::xxh3_64bits(body)};
@@ -164,17 +190,20 @@ llvm::Expected<std::unique_ptr<cpu::Program>> deserialize(llvm::StringRef bytes)
                         .str());
   llvm::StringRef body = bytes.drop_front(sizeof header);
   if (header.bodyBytes != body.size())
-    return mismatch(llvm::formatv("is {0} bytes long instead of {1}", body.size(), header.bodyBytes)
-                        .str());
+    return mismatch(
+        llvm::formatv("is {0} bytes long instead of {1}", body.size(), header.bodyBytes).str());
   if (llvm::xxh3_64bits(body) != header.bodyHash)
     return mismatch("is damaged: its hash differs");
   Reader reader(body);
   auto program = std::make_unique<cpu::Program>();
+  std::string features;
+  field(reader, features);
   field(reader, *program);
   if (!reader.ok() || !reader.rest.empty())
     return mismatch("is damaged: its fields do not add up");
-  if (!machineSupportsIsa(program->isa))
-    return mismatch("was compiled for '" + program->isa + "', which this machine does not have");
+  if (!machineSupportsIsa(program->isa) || !hasFeatures(features, program->isa))
+    return mismatch("was compiled for '" + program->isa + "' with " + features +
+                    ", which this machine does not have");
   return std::move(program);
 }
 

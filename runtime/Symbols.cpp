@@ -11,6 +11,9 @@
 
 #include <cmath>
 #include <cstring>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 namespace spokeshave::runtime {
 namespace {
@@ -72,22 +75,49 @@ float widenHalf(uint16_t half) {
   return llvm::bit_cast<float>(sign | ((field + 112) << 23) | (fraction << 13));
 }
 
-// _Float16 and __bf16 travel in the low half of a vector register.
-_Float16 truncateFloatToHalf(float x) {
-  return llvm::bit_cast<_Float16>(narrow<uint32_t>(llvm::bit_cast<uint32_t>(x), 23, 8, 10, 5));
+// Values of 16 bits travel in the low lane of a vector register. As C types they
+// would make the compiler call the very functions defined here.
+#if defined(__x86_64__)
+using Lane = __m128i;
+Lane toLane(uint16_t bits) {
+  return _mm_cvtsi32_si128(bits);
 }
-_Float16 truncateDoubleToHalf(double x) {
-  return llvm::bit_cast<_Float16>(narrow<uint64_t>(llvm::bit_cast<uint64_t>(x), 52, 11, 10, 5));
+uint16_t fromLane(Lane lane) {
+  return static_cast<uint16_t>(_mm_cvtsi128_si32(lane));
 }
-float extendHalf(_Float16 x) { return widenHalf(llvm::bit_cast<uint16_t>(x)); }
-__bf16 truncateFloatToBrain(float x) {
-  return llvm::bit_cast<__bf16>(narrow<uint32_t>(llvm::bit_cast<uint32_t>(x), 23, 8, 7, 8));
+#else
+using Lane = _Float16; // the same register for both types
+Lane toLane(uint16_t bits) {
+  return llvm::bit_cast<Lane>(bits);
 }
-__bf16 truncateDoubleToBrain(double x) {
-  return llvm::bit_cast<__bf16>(narrow<uint64_t>(llvm::bit_cast<uint64_t>(x), 52, 11, 7, 8));
+uint16_t fromLane(Lane lane) {
+  return llvm::bit_cast<uint16_t>(lane);
+}
+#endif
+
+uint16_t narrowFloat(float x, int mantissa, int exponent) {
+  return narrow<uint32_t>(llvm::bit_cast<uint32_t>(x), 23, 8, mantissa, exponent);
+}
+uint16_t narrowDouble(double x, int mantissa, int exponent) {
+  return narrow<uint64_t>(llvm::bit_cast<uint64_t>(x), 52, 11, mantissa, exponent);
+}
+Lane truncateFloatToHalf(float x) {
+  return toLane(narrowFloat(x, 10, 5));
+}
+Lane truncateDoubleToHalf(double x) {
+  return toLane(narrowDouble(x, 10, 5));
+}
+Lane truncateFloatToBrain(float x) {
+  return toLane(narrowFloat(x, 7, 8));
+}
+Lane truncateDoubleToBrain(double x) {
+  return toLane(narrowDouble(x, 7, 8));
+}
+float extendHalf(Lane x) {
+  return widenHalf(fromLane(x));
 }
 uint16_t truncateFloatToHalfBits(float x) {
-  return llvm::bit_cast<uint16_t>(truncateFloatToHalf(x));
+  return narrowFloat(x, 10, 5);
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,8 +126,7 @@ uint16_t truncateFloatToHalfBits(float x) {
 
 using Table = llvm::StringMap<void *>;
 
-template <typename Function>
-void put(Table &table, llvm::StringRef name, Function *function) {
+template <typename Function> void put(Table &table, llvm::StringRef name, Function *function) {
   table[name] = reinterpret_cast<void *>(function);
 }
 
@@ -106,6 +135,7 @@ using Unary64 = double(double);
 using Binary32 = float(float, float);
 using Binary64 = double(double, double);
 
+// clang-format off
 void putMathematics(Table &table) {
 #define UNARY(name)                                                                                \
   put<Unary64>(table, #name, ::name);                                                              \
@@ -128,6 +158,7 @@ void putMathematics(Table &table) {
   put<double(double, int)>(table, "ldexp", ::ldexp);
   put<float(float, int)>(table, "ldexpf", ::ldexpf);
 }
+// clang-format on
 
 extern "C" {
 // 128-bit division and multiplication of the compiler's support library.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/ThreadPool.h"
 
-#include "runtime/Cgroup.h"
+#include "machine/Machine.h"
 #include "runtime/FloatingPoint.h"
 #include "runtime/Memory.h"
 #include "runtime/ParallelRegion.h"
@@ -16,44 +16,24 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <cmath>
 #include <csignal>
 #include <deque>
 #include <mutex>
 #include <pthread.h>
-#include <sched.h>
 #include <set>
 #include <system_error>
 #include <thread>
 
 namespace spokeshave::runtime {
 
-namespace {
-thread_local bool isWorker = false;
-
-int affinityCount() {
-  // The mask may be larger than cpu_set_t on machines with many CPUs.
-  for (int cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
-    cpu_set_t *set = CPU_ALLOC(cpus);
-    size_t size = CPU_ALLOC_SIZE(cpus);
-    int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
-    CPU_FREE(set);
-    if (count > 0)
-      return count;
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-} // namespace
+static thread_local bool isWorker = false;
 
 int defaultThreadCount() {
   int threads;
   if (const char *text = std::getenv("SPOKESHAVE_THREADS"))
     if (!llvm::StringRef(text).getAsInteger(10, threads) && threads > 0)
       return threads;
-  threads = affinityCount();
-  if (std::optional<double> quota = cgroupCpuQuota())
-    threads = std::min(threads, std::max(1, static_cast<int>(std::ceil(*quota))));
-  return threads;
+  return static_cast<int>(machine::availableThreads());
 }
 
 struct ThreadPool::State {
@@ -246,7 +226,9 @@ ThreadPool &ThreadPool::global() {
   return *pool;
 }
 
-int ThreadPool::threadCount() const { return state->threads.load(std::memory_order_relaxed); }
+int ThreadPool::threadCount() const {
+  return state->threads.load(std::memory_order_relaxed);
+}
 
 void ThreadPool::setThreadCount(int threads) {
   if (isWorker)
@@ -256,7 +238,9 @@ void ThreadPool::setThreadCount(int threads) {
   state->threads = threads > 0 ? threads : defaultThreadCount();
 }
 
-bool ThreadPool::onWorker() { return isWorker; }
+bool ThreadPool::onWorker() {
+  return isWorker;
+}
 
 /// Creates the workers if they are missing. Called with the mutex held.
 void ThreadPool::start() {

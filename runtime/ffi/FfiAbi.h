@@ -19,6 +19,7 @@ namespace spokeshave::runtime::ffi {
 constexpr int32_t kMajorVersion = 0;
 constexpr int32_t kMinorVersion = 5;
 
+// clang-format off
 enum DataType : int32_t {
   kInvalid = 0, kPred = 1, kS8 = 2, kS16 = 3, kS32 = 4, kS64 = 5,
   kU8 = 6, kU16 = 7, kU32 = 8, kU64 = 9, kF16 = 10, kF32 = 11, kF64 = 12,
@@ -27,6 +28,7 @@ enum DataType : int32_t {
   kF8E5M2FNUZ = 24, kF8E4M3FNUZ = 25, kS2 = 26, kU2 = 27, kF8E4M3 = 28,
   kF8E3M4 = 29, kS1 = 30, kU1 = 31, kF4E2M1FN = 32, kF8E8M0FNU = 33,
 };
+// clang-format on
 
 enum AttributeType : int32_t { kArray = 1, kDictionary = 2, kScalar = 3, kString = 4 };
 enum Stage : int32_t { kInstantiate = 0, kPrepare = 1, kInitialize = 2, kExecute = 3 };
@@ -35,8 +37,13 @@ constexpr int32_t kMetadataExtension = 1;
 
 /// Codes as in absl::Status.
 enum ErrorCodeValue : int32_t {
-  kErrorUnknown = 2, kErrorInvalidArgument = 3, kErrorNotFound = 5, kErrorAlreadyExists = 6,
-  kErrorResourceExhausted = 8, kErrorUnimplemented = 12, kErrorInternal = 13,
+  kErrorUnknown = 2,
+  kErrorInvalidArgument = 3,
+  kErrorNotFound = 5,
+  kErrorAlreadyExists = 6,
+  kErrorResourceExhausted = 8,
+  kErrorUnimplemented = 12,
+  kErrorInternal = 13,
 };
 
 struct Error;         // FfiApi.h
@@ -231,8 +238,8 @@ struct Api : Base {
   Error *(*futureSetError)(FutureErrorArgs *);
   Error *(*runIdGet)(RunIdArgs *);
   Error *(*deviceOrdinalGet)(DeviceOrdinalArgs *);
-  Error *(*findExtension)(FindExtensionArgs *);      ///< since 0.5
-  Error *(*customOptionsGet)(CustomOptionsArgs *);   ///< since 0.5
+  Error *(*findExtension)(FindExtensionArgs *);    ///< since 0.5
+  Error *(*customOptionsGet)(CustomOptionsArgs *); ///< since 0.5
 };
 static_assert(sizeof(Api) == 208 && sizeof(Buffer) == 48 && sizeof(Attributes) == 48);
 static_assert(sizeof(ApiVersion) == 24 && sizeof(Metadata) == 48 && sizeof(Extension) == 24);

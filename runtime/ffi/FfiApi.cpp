@@ -163,7 +163,9 @@ void errorDetails(ErrorDetailsArgs *args) {
     args->code = args->error->code;
 }
 
-void errorDestroy(ErrorDestroyArgs *args) { delete args->error; }
+void errorDestroy(ErrorDestroyArgs *args) {
+  delete args->error;
+}
 
 Error *handlerRegister(HandlerRegisterArgs *args) {
   auto pointer = [](Handler *handler) { return reinterpret_cast<void *>(handler); };
@@ -198,9 +200,9 @@ Error *contextGet(ContextGetArgs *args) {
         args->data = pointer;
         return nullptr;
       }
-  return makeFfiError(kErrorNotFound, llvm::formatv("the execution has no user data of type id {0}",
-                                                    args->typeId->id)
-                                          .str());
+  return makeFfiError(
+      kErrorNotFound,
+      llvm::formatv("the execution has no user data of type id {0}", args->typeId->id).str());
 }
 
 Error *stateSet(StateArgs *args) {
@@ -232,8 +234,7 @@ Error *memoryFree(FreeArgs *args) {
 }
 
 Error *poolSchedule(ScheduleArgs *args) {
-  args->context->environment.pool->schedule(
-      [task = args->task, data = args->data] { task(data); });
+  args->context->environment.pool->schedule([task = args->task, data = args->data] { task(data); });
   return nullptr;
 }
 

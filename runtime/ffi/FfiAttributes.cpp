@@ -216,6 +216,8 @@ llvm::Error AttributeStorage::fill(Attributes &into, DictionaryAttr dictionary) 
   return llvm::Error::success();
 }
 
-llvm::Error AttributeStorage::build(DictionaryAttr dictionary) { return fill(top, dictionary); }
+llvm::Error AttributeStorage::build(DictionaryAttr dictionary) {
+  return fill(top, dictionary);
+}
 
 } // namespace spokeshave::runtime::ffi

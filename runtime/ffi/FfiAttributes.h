@@ -31,9 +31,7 @@ private:
   llvm::Expected<void *> convert(mlir::Attribute attribute, int32_t &type);
   llvm::Expected<void *> convertElements(mlir::DenseElementsAttr elements, int32_t &type);
   llvm::Expected<void *> convertList(mlir::ArrayAttr list, int32_t &type);
-  template <typename T> T *allocate(size_t count) {
-    return arena.Allocate<T>(count ? count : 1);
-  }
+  template <typename T> T *allocate(size_t count) { return arena.Allocate<T>(count ? count : 1); }
   void *copy(const void *data, size_t bytes);
   void *makeArray(int32_t elementType, size_t length, void *data);
   void *makeScalar(int32_t elementType, void *value);

@@ -56,8 +56,7 @@ llvm::Error checkFfiHandler(llvm::StringRef name, const CustomCallTarget &target
     return makeError(ErrorCode::BadArgument, "custom call target '" + name + "' " + why);
   };
   try {
-    std::unique_ptr<ffi::Error> error(
-        reinterpret_cast<ffi::Handler *>(target.execute)(&frame));
+    std::unique_ptr<ffi::Error> error(reinterpret_cast<ffi::Handler *>(target.execute)(&frame));
     if (error)
       return refuse("does not say which FFI it was built for: " + error->message);
   } catch (...) {
@@ -65,8 +64,8 @@ llvm::Error checkFfiHandler(llvm::StringRef name, const CustomCallTarget &target
   }
   if (metadata.version.major != ffi::kMajorVersion)
     return refuse(llvm::formatv("was built for FFI {0}.{1}, this is {2}.{3}",
-                                metadata.version.major, metadata.version.minor,
-                                ffi::kMajorVersion, ffi::kMinorVersion)
+                                metadata.version.major, metadata.version.minor, ffi::kMajorVersion,
+                                ffi::kMinorVersion)
                       .str());
   return llvm::Error::success();
 }
@@ -129,9 +128,9 @@ llvm::Error FfiCall::describeBuffers() {
   for (const auto *list : {&spec.inputs, &spec.outputs})
     for (const cpu::ValueSpec &value : *list)
       if (!add(value))
-        return makeError(ErrorCode::UnsupportedProgram,
-                         describe(spec) + " has a buffer of type " + value.elementType +
-                             ", which the FFI has no code for");
+        return makeError(ErrorCode::UnsupportedProgram, describe(spec) + " has a buffer of type " +
+                                                            value.elementType +
+                                                            ", which the FFI has no code for");
   kinds.assign(layout.size(), ffi::kBufferKind);
   return llvm::Error::success();
 }
@@ -180,8 +179,10 @@ llvm::Error FfiCall::run(void *const *buffers, const CallEnvironment &environmen
       pointers.push_back(&structs[i]);
     }
     auto list = [&](size_t first, size_t count) {
-      return ffi::Buffers{{sizeof(ffi::Buffers), nullptr}, static_cast<int64_t>(count),
-                          kinds.data() + first, pointers.data() + first};
+      return ffi::Buffers{{sizeof(ffi::Buffers), nullptr},
+                          static_cast<int64_t>(count),
+                          kinds.data() + first,
+                          pointers.data() + first};
     };
     ffi::Buffers arguments = list(0, spec.inputs.size());
     ffi::Buffers results = list(spec.inputs.size(), spec.outputs.size());

@@ -15,9 +15,8 @@ namespace spokeshave::runtime {
 /// does not answer or speaks another major version.
 llvm::Error checkFfiHandler(llvm::StringRef name, const CustomCallTarget &target);
 
-llvm::Expected<std::unique_ptr<PreparedCall>> prepareFfiCall(const cpu::CallSpec &spec,
-                                                             const CustomCallTarget &target,
-                                                             const CallConfig &config);
+llvm::Expected<std::unique_ptr<PreparedCall>>
+prepareFfiCall(const cpu::CallSpec &spec, const CustomCallTarget &target, const CallConfig &config);
 
 /// The old interfaces: API versions 1 (original), 2 (with a status) and 3 (with
 /// an opaque string and a status).

@@ -56,7 +56,9 @@ static int64_t largestPrimeFactor(int64_t n) {
   return std::max(largest, n);
 }
 
-bool needsConvolution(int64_t length) { return largestPrimeFactor(length) > kLargestRadix; }
+bool needsConvolution(int64_t length) {
+  return largestPrimeFactor(length) > kLargestRadix;
+}
 
 template <typename W> void FftPlan<W>::Table::push(uint64_t numerator, uint64_t denominator) {
   long double real, imaginary;
@@ -177,8 +179,7 @@ FftData<W> FftPlan<W>::convolve(FftData<W> data, int64_t lines, W *work) const {
   return data;
 }
 
-template <typename W>
-FftData<W> FftPlan<W>::run(FftData<W> data, int64_t lines, W *work) const {
+template <typename W> FftData<W> FftPlan<W>::run(FftData<W> data, int64_t lines, W *work) const {
   if (inner)
     return convolve(data, lines, work);
   return runPasses(data, {work, work + size * lines}, lines);

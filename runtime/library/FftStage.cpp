@@ -216,8 +216,10 @@ void Stage<T, W>::scatterHalfEven(FftData<W> from, T *out, const Block &block) c
   for (int64_t k = 0; k < half; ++k) {
     int64_t a = k % m * lines, b = (m - k) % m * lines;
     for (int64_t q = 0; q < lines; ++q) {
-      W evenRe = (from.re[a + q] + from.re[b + q]) / 2, evenIm = (from.im[a + q] - from.im[b + q]) / 2;
-      W oddRe = (from.im[a + q] + from.im[b + q]) / 2, oddIm = (from.re[b + q] - from.re[a + q]) / 2;
+      W evenRe = (from.re[a + q] + from.re[b + q]) / 2,
+        evenIm = (from.im[a + q] - from.im[b + q]) / 2;
+      W oddRe = (from.im[a + q] + from.im[b + q]) / 2,
+        oddIm = (from.re[b + q] - from.re[a + q]) / 2;
       T *value = out + 2 * (block.outBase + q * block.outLine + k);
       W re = evenRe + (rootRe[k] * oddRe - rootIm[k] * oddIm);
       W im = evenIm + (rootRe[k] * oddIm + rootIm[k] * oddRe);

@@ -56,7 +56,8 @@ Lapack loadLapack() {
   }
   // Our pool gives it matrices in parallel. A copy that the process had loaded
   // before us may have been set up by its user and is left alone.
-  if (auto *setThreads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads")))
+  if (auto *setThreads =
+          reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads")))
     if (ours)
       setThreads(1);
   for (int i = 0; i < 4; ++i) {
@@ -133,7 +134,9 @@ template <typename Body> void withElement(int precision, Body body) {
 }
 
 /// About what a matrix of `flops` operations takes.
-int64_t nanosecondsFor(double flops) { return static_cast<int64_t>(flops / 4) + 200; }
+int64_t nanosecondsFor(double flops) {
+  return static_cast<int64_t>(flops / 4) + 200;
+}
 
 //===----------------------------------------------------------------------===//
 // Cholesky
@@ -165,9 +168,8 @@ private:
     char uplo = lower ? 'U' : 'L';
     int info = 0;
     lapack().potrf[precision](&uplo, &matrices.rows, matrix, &matrices.rows, &info, 1);
-    withElement(precision, [&]<typename T>(T) {
-      finish(reinterpret_cast<T *>(matrix), info != 0);
-    });
+    withElement(precision,
+                [&]<typename T>(T) { finish(reinterpret_cast<T *>(matrix), info != 0); });
   }
 
   /// Clears the other triangle, or all of it if there is no factor.
@@ -203,12 +205,12 @@ public:
     if (b.elements() == 0)
       return llvm::Error::success();
     auto *left = static_cast<char *>(buffers[0]), *right = static_cast<char *>(buffers[2]);
-    environment.pool->parallelFor(
-        b.batch, nanosecondsFor(double(a.rows) * double(b.elements())),
-        [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i)
-            solve(left + i * a.elements() * size, right + i * b.elements() * size);
-        });
+    environment.pool->parallelFor(b.batch, nanosecondsFor(double(a.rows) * double(b.elements())),
+                                  [&](int64_t begin, int64_t end) {
+                                    for (int64_t i = begin; i < end; ++i)
+                                      solve(left + i * a.elements() * size,
+                                            right + i * b.elements() * size);
+                                  });
     return llvm::Error::success();
   }
 
@@ -216,8 +218,8 @@ private:
   void solve(const char *left, char *right) const {
     withElement(precision, [&]<typename T>(T) {
       T one(1);
-      lapack().trsm[precision](&side, &uplo, &transpose, &diagonal, &b.columns, &b.rows, &one,
-                               left, &a.rows, right, &b.columns, 1, 1, 1, 1);
+      lapack().trsm[precision](&side, &uplo, &transpose, &diagonal, &b.columns, &b.rows, &one, left,
+                               &a.rows, right, &b.columns, 1, 1, 1, 1);
     });
   }
 

@@ -105,8 +105,7 @@ struct Outcome {
 };
 
 /// A whole program with the one call, loaded and run.
-Outcome run(const cpu::CallSpec &spec, const CustomCallRegistry &registry,
-            ExecuteArgs args = {}) {
+Outcome run(const cpu::CallSpec &spec, const CustomCallRegistry &registry, ExecuteArgs args = {}) {
   Outcome outcome;
   auto finish = [&](llvm::Error error) {
     if (error) {
@@ -175,14 +174,14 @@ TEST(CustomCall, Registration) {
   EXPECT_EQ(codeOf(registry.add("a", typed(scaleHandler))), std::nullopt);
   EXPECT_EQ(codeOf(registry.add("a", typed(scaleHandler))), std::nullopt);
   EXPECT_EQ(codeOf(registry.add("a", typed([](CallFrame *frame) -> ffi::Error * {
-              answerMetadata(frame);
-              return nullptr;
-            }))),
+                                  answerMetadata(frame);
+                                  return nullptr;
+                                }))),
             ErrorCode::BadArgument);
   EXPECT_EQ(codeOf(registry.add("future", typed([](CallFrame *frame) -> ffi::Error * {
-              answerMetadata(frame, 7);
-              return nullptr;
-            }))),
+                                  answerMetadata(frame, 7);
+                                  return nullptr;
+                                }))),
             ErrorCode::BadArgument);
   EXPECT_EQ(codeOf(registry.add("none", CustomCallTarget())), ErrorCode::BadArgument);
   EXPECT_EQ(registry.names(), std::vector<std::string>{"a"});
@@ -234,7 +233,10 @@ const int64_t kStateType = 4711;
 
 ffi::Error *instantiateHandler(CallFrame *frame) {
   ffi::TypeId type{kStateType};
-  ffi::StateArgs args{{sizeof args, nullptr}, frame->context, frame->stage, &type,
+  ffi::StateArgs args{{sizeof args, nullptr},
+                      frame->context,
+                      frame->stage,
+                      &type,
                       new int(static_cast<int>(scalarOf<int32_t>(frame->attributes, "n")))};
   return frame->api->stateSet(&args);
 }
@@ -303,10 +305,11 @@ ffi::Error *everythingHandler(CallFrame *frame) {
 }
 
 TEST(CustomCall, StateFutureAndTheRestOfTheApi) {
-  EXPECT_EQ(get(registerFfiType("test state", kStateType, [](void *object) {
-              delete static_cast<int *>(object);
-              ++deleted;
-            })),
+  EXPECT_EQ(get(registerFfiType("test state", kStateType,
+                                [](void *object) {
+                                  delete static_cast<int *>(object);
+                                  ++deleted;
+                                })),
             kStateType);
   EXPECT_EQ(codeOf(registerFfiType("test state", 5, nullptr)), ErrorCode::BadArgument);
   EXPECT_NE(get(registerFfiType("other", 0, nullptr)), get(registerFfiType("third", 0, nullptr)));
@@ -333,29 +336,31 @@ TEST(CustomCall, LayoutsAndAliases) {
   CustomCallRegistry registry;
   // Sees the operand column-major and one buffer for both.
   ASSERT_EQ(codeOf(registry.add("layout", typed([](CallFrame *frame) -> ffi::Error * {
-              if (answerMetadata(frame))
-                return nullptr;
-              float *in = dataOf(frame->arguments, 0), *out = dataOf(frame->results, 0);
-              const float columns[] = {1, 4, 2, 5, 3, 6};
-              if (in != out || memcmp(in, columns, sizeof columns) != 0)
-                return fail(frame, "not column-major, or not in place");
-              for (int i = 0; i < 6; ++i)
-                out[i] = in[i] * 10 + float(i);
-              return nullptr;
-            }))),
+                                  if (answerMetadata(frame))
+                                    return nullptr;
+                                  float *in = dataOf(frame->arguments, 0),
+                                        *out = dataOf(frame->results, 0);
+                                  const float columns[] = {1, 4, 2, 5, 3, 6};
+                                  if (in != out || memcmp(in, columns, sizeof columns) != 0)
+                                    return fail(frame, "not column-major, or not in place");
+                                  for (int i = 0; i < 6; ++i)
+                                    out[i] = in[i] * 10 + float(i);
+                                  return nullptr;
+                                }))),
             std::nullopt);
   std::string layouts = "[dense<[0, 1]> : tensor<2xindex>]";
-  Outcome outcome = run(
-      scaleSpec("layout", "{operand_layouts = " + layouts + ", result_layouts = " + layouts +
-                              ", output_operand_aliases = [#stablehlo.output_operand_alias<"
-                              "output_tuple_indices = [], operand_index = 0, "
-                              "operand_tuple_indices = []>]}"),
-      registry);
+  Outcome outcome =
+      run(scaleSpec("layout", "{operand_layouts = " + layouts + ", result_layouts = " + layouts +
+                                  ", output_operand_aliases = [#stablehlo.output_operand_alias<"
+                                  "output_tuple_indices = [], operand_index = 0, "
+                                  "operand_tuple_indices = []>]}"),
+          registry);
   EXPECT_EQ(outcome.message, "");
   EXPECT_EQ(outcome.out, (std::vector<float>{10, 22, 34, 41, 53, 65}));
-  for (const char *bad : {"{operand_layouts = []}", "{operand_layouts = [dense<[0, 0]> : tensor<2xindex>]}",
-                          "{result_layouts = 5 : i32}", "{operand_layouts = [dense<0> : tensor<1xindex>]}",
-                          "{output_operand_aliases = [#stablehlo.output_operand_alias<operand_index = 3>]}"})
+  for (const char *bad :
+       {"{operand_layouts = []}", "{operand_layouts = [dense<[0, 0]> : tensor<2xindex>]}",
+        "{result_layouts = 5 : i32}", "{operand_layouts = [dense<0> : tensor<1xindex>]}",
+        "{output_operand_aliases = [#stablehlo.output_operand_alias<operand_index = 3>]}"})
     EXPECT_EQ(run(scaleSpec("layout", bad), registry).code, ErrorCode::InvalidProgram) << bad;
 }
 
@@ -381,7 +386,9 @@ void original(void *out, const void **in) {
   for (int i = 0; i < 6; ++i)
     static_cast<float *>(out)[i] = static_cast<const float *>(in[0])[i] + 1;
 }
-void withStatus(void *out, const void **in, XlaCustomCallStatus_ *) { original(out, in); }
+void withStatus(void *out, const void **in, XlaCustomCallStatus_ *) {
+  original(out, in);
+}
 void withOpaque(void *out, const void **in, const char *opaque, size_t length,
                 XlaCustomCallStatus_ *status) {
   llvm::StringRef text(opaque, length);

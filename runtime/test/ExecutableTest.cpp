@@ -264,7 +264,8 @@ TEST(Executable, OutOfMemoryIsAnError) {
 }
 
 TEST(Executable, UnknownStatusIsInternal) {
-  auto program = withIr("define i32 @driver(ptr %c, ptr %a, ptr %r, ptr %t, ptr %s) { ret i32 77 }");
+  auto program =
+      withIr("define i32 @driver(ptr %c, ptr %a, ptr %r, ptr %t, ptr %s) { ret i32 77 }");
   program->arguments.clear();
   program->results.clear();
   EXPECT_EQ(codeOf(load(std::move(program))->execute({})), ErrorCode::Internal);

@@ -61,7 +61,8 @@ cpu::CallSpec fftSpec(std::string type, std::vector<int64_t> lengths, cpu::Value
   cpu::CallSpec spec;
   spec.target = "fft";
   spec.isLibrary = true;
-  spec.config = "{fft_type = #stablehlo<fft_type " + type + ">, fft_length = " + listOf(lengths) + "}";
+  spec.config =
+      "{fft_type = #stablehlo<fft_type " + type + ">, fft_length = " + listOf(lengths) + "}";
   spec.inputs = {std::move(input)};
   spec.outputs = {std::move(output)};
   return spec;
@@ -153,9 +154,9 @@ const char *const kTypes[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
 
 TEST(Fft, ManyLengths) {
   for (const char *type : kTypes)
-    for (int64_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 25, 30, 31, 32, 49, 61,
-                      64, 67, 73, 97, 100, 120, 122, 128, 134, 169, 211, 243, 256, 360, 499, 512,
-                      1000, 1009, 1024}) {
+    for (int64_t n : {1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,   12,   13,  15,
+                      16,  17,  25,  30,  31,  32,  49,  61,  64,  67,  73,   97,   100, 120,
+                      122, 128, 134, 169, 211, 243, 256, 360, 499, 512, 1000, 1009, 1024}) {
       check<float>(type, {n}, 1);
       check<double>(type, {n}, 1);
     }

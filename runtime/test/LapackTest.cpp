@@ -115,8 +115,8 @@ TEST(Lapack, CholeskyOfNoSuchMatrixIsNaN) {
 
 template <typename T>
 void checkSolve(bool left, bool lower, bool unit, const std::string &transpose) {
-  SCOPED_TRACE(std::string(nameOf<T>()) + (left ? " left" : " right") + (lower ? " lower" : " upper") +
-               (unit ? " unit " : " ") + transpose);
+  SCOPED_TRACE(std::string(nameOf<T>()) + (left ? " left" : " right") +
+               (lower ? " lower" : " upper") + (unit ? " unit " : " ") + transpose);
   const int64_t batch = 3, n = 7, m = 4;
   const int64_t rows = left ? n : m, columns = left ? m : n;
   std::mt19937 random(5);

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/test/TestProgram.h"
 
+#include "llvm/Support/xxhash.h"
+
 #include <random>
 
 namespace spokeshave::runtime::test {
@@ -65,6 +67,20 @@ TEST(Serialize, ForeignIsaIsRefused) {
   auto program = scaleProgram();
   program->isa = "sparc";
   EXPECT_EQ(codeOf(deserialize(serialize(*program))), ErrorCode::ExecutableMismatch);
+}
+
+TEST(Serialize, ForeignFeaturesAreRefused) {
+  // The body begins with the features that the code may use: ask for one that
+  // no machine has, and make the hash fit.
+  std::string bytes = serialize(*scaleProgram());
+  size_t at = bytes.find("x86-64");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 6, "+magic");
+  uint64_t hash = llvm::xxh3_64bits(llvm::StringRef(bytes).drop_front(32));
+  memcpy(bytes.data() + 24, &hash, sizeof hash);
+  auto program = deserialize(bytes);
+  ASSERT_FALSE(program);
+  EXPECT_NE(messageOf(program.takeError()).find("+magic"), std::string::npos);
 }
 
 TEST(Serialize, EveryTruncationIsRefused) {

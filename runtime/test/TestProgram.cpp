@@ -23,8 +23,8 @@
 namespace spokeshave::runtime::test {
 
 std::vector<char> compileIr(llvm::StringRef ir) {
-  static const bool once = (llvm::InitializeNativeTarget(), llvm::InitializeNativeTargetAsmPrinter(),
-                            true);
+  static const bool once =
+      (llvm::InitializeNativeTarget(), llvm::InitializeNativeTargetAsmPrinter(), true);
   (void)once;
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
