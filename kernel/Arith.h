@@ -24,6 +24,8 @@ struct ArithContext {
   mlir::OpBuilder &builder;
   mlir::Location loc;
   const machine::Machine &machine;
+  /// Narrow floats stay f32 between operations: sums in reductions.
+  bool wide = false;
 };
 
 class Num {

@@ -180,23 +180,32 @@ void CutAnalysis::visit(Operation *op) {
 
 } // namespace
 
-SmallVector<int64_t> kernel::collapsedDimensions(graph::FusionOp fusion, ArrayRef<Value> roots) {
+SmallVector<kernel::DimensionGroup>
+kernel::collapsedGroups(graph::FusionOp fusion, ArrayRef<Value> roots,
+                        llvm::function_ref<bool(int64_t, int64_t)> cut) {
   CutAnalysis analysis;
   for (Operation &op : fusion.getBlock())
     analysis.visit(&op);
   RankedTensorType type = typeOf(roots.front());
-  SmallVector<int64_t> extents;
+  SmallVector<DimensionGroup> groups;
   for (int64_t d = 0; d < type.getRank(); ++d) {
-    int64_t extent = type.getDimSize(d);
-    if (extent == 1)
+    if (type.getDimSize(d) == 1)
       continue;
-    bool cut = extents.empty();
+    bool cutHere = groups.empty() || cut(groups.back().dims.back(), d);
     for (Value root : roots)
-      cut = cut || analysis.cutsOf(root)[d];
-    if (cut)
-      extents.push_back(extent);
-    else
-      extents.back() *= extent;
+      cutHere = cutHere || analysis.cutsOf(root)[d];
+    if (cutHere)
+      groups.push_back({1, {}});
+    groups.back().extent *= type.getDimSize(d);
+    groups.back().dims.push_back(d);
   }
+  return groups;
+}
+
+SmallVector<int64_t> kernel::collapsedDimensions(graph::FusionOp fusion, ArrayRef<Value> roots) {
+  SmallVector<int64_t> extents;
+  for (const DimensionGroup &group :
+       collapsedGroups(fusion, roots, [](int64_t, int64_t) { return false; }))
+    extents.push_back(group.extent);
   return extents;
 }

@@ -17,4 +17,15 @@ namespace spokeshave::kernel {
 llvm::SmallVector<int64_t> collapsedDimensions(graph::FusionOp fusion,
                                                llvm::ArrayRef<mlir::Value> roots);
 
+/// Some dimensions that loop as one.
+struct DimensionGroup {
+  int64_t extent;
+  llvm::SmallVector<int64_t, 4> dims;
+};
+/// The same with the dimensions in each loop. `cut` may ask for more cuts between
+/// neighbouring dimensions.
+llvm::SmallVector<DimensionGroup>
+collapsedGroups(graph::FusionOp fusion, llvm::ArrayRef<mlir::Value> roots,
+                llvm::function_ref<bool(int64_t, int64_t)> cut);
+
 } // namespace spokeshave::kernel

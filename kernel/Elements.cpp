@@ -123,7 +123,7 @@ FailureOr<Element> ElementEmitter::emit(Value value, const Position &position) {
       return found->second;
   bool uniform = kernel::isUniform(position);
   bool outer = indices.levelOf(position) < indices.level && !conditional &&
-               !dependents.contains(value);
+               !dependents.contains(value) && !arithmetic.wide;
   FailureOr<Element> result = uniform && (lanes() > 1 || outer)
                                   ? emitUniform(value, position)
                                   : emitHere(value, position);
@@ -205,6 +205,17 @@ FailureOr<Element> ElementEmitter::emitOperation(Operation *op, Value value,
                                                  const Position &position) {
   if (auto barrier = dyn_cast<hlo::OptimizationBarrierOp>(op))
     return emit(barrier.getOperand()[cast<OpResult>(value).getResultNumber()], position);
+  if (auto map = dyn_cast<hlo::MapOp>(op)) {
+    FailureOr<SmallVector<Element>> operands = emitAll(map.getInputs(), position);
+    if (failed(operands))
+      return failure();
+    FailureOr<SmallVector<Element>> results =
+        emitRegion(arithmetic, map.getComputation(), *operands,
+                   [&](Value outside) { return emit(outside, {}); });
+    if (failed(results))
+      return failure();
+    return results->front();
+  }
   bool sameShape = op->getNumOperands() > 0;
   if (auto cast = dyn_cast<hlo::BitcastConvertOp>(op))
     sameShape = mlir::cast<RankedTensorType>(cast.getOperand().getType()).getRank() ==

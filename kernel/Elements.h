@@ -77,6 +77,10 @@ public:
   mlir::Value inputBuffer(unsigned i) const { return buffers[i]; }
   mlir::Value outputBuffer(unsigned i) const { return buffers[numInputs + i]; }
   int64_t lanes() const { return indices.lanes; }
+  /// The tile's mask, or null.
+  mlir::Value currentMask() const { return mask; }
+  /// A scalar in all lanes of the present tile.
+  Element spread(Element scalar) { return broadcast(scalar); }
 
   /// Sets lanes and mask while it lives. A mask is a vector of i1 (or an i1 for
   /// scalars), or null; at least one lane must be on whenever the tile runs. If

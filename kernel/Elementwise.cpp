@@ -280,7 +280,7 @@ static FailureOr<Element> emitArithmetic(ArithContext &context, Operation *op,
   if (isa<FloatType>(element)) {
     result = operands.size() == 1 ? emitFloatUnary(op, operands[0].re)
                                   : emitFloatBinary(op, operands[0].re, operands[1].re);
-    if (succeeded(result) && isSmallFloat(element) && !isExact(op))
+    if (succeeded(result) && isSmallFloat(element) && !isExact(op) && !context.wide)
       result = roundTo(*result, element);
   } else if (operands.size() == 1) {
     result = emitIntegerUnary(op, operands[0].re, isUnsigned(element));
@@ -364,7 +364,8 @@ Element kernel::constantElement(ArithContext &context, Attribute value, Type ele
 }
 
 FailureOr<SmallVector<Element>> kernel::emitRegion(ArithContext &context, Region &region,
-                                                   ArrayRef<Element> arguments) {
+                                                   ArrayRef<Element> arguments,
+                                                   llvm::function_ref<FailureOr<Element>(Value)> captured) {
   llvm::DenseMap<Value, Element> values;
   for (auto [argument, element] : llvm::zip_equal(region.getArguments(), arguments))
     values[argument] = element;
@@ -375,8 +376,16 @@ FailureOr<SmallVector<Element>> kernel::emitRegion(ArithContext &context, Region
   for (Operation &op : region.front()) {
     SmallVector<Element> operands;
     for (Value operand : op.getOperands()) {
-      if (!values.contains(operand))
-        return op.emitOpError("uses a value from outside its region");
+      if (!values.contains(operand)) {
+        FailureOr<Element> outside = failure();
+        if (captured)
+          outside = captured(operand);
+        else
+          op.emitOpError("uses a value from outside its region");
+        if (failed(outside))
+          return failure();
+        values[operand] = *outside;
+      }
       operands.push_back(values[operand]);
     }
     if (op.hasTrait<OpTrait::IsTerminator>())

@@ -34,9 +34,10 @@ mlir::FailureOr<Element> emitElementwise(ArithContext &context, mlir::Operation 
                                          llvm::ArrayRef<Element> operands);
 
 /// The values that a region of elementwise operations on rank-0 tensors returns
-/// for the given block arguments.
+/// for the given block arguments. `captured` gives values from outside the region.
 mlir::FailureOr<llvm::SmallVector<Element>>
-emitRegion(ArithContext &context, mlir::Region &region, llvm::ArrayRef<Element> arguments);
+emitRegion(ArithContext &context, mlir::Region &region, llvm::ArrayRef<Element> arguments,
+           llvm::function_ref<mlir::FailureOr<Element>(mlir::Value)> captured = {});
 
 /// A constant element; `shape` gives the lanes (a scalar or vector type).
 Element constantElement(ArithContext &context, mlir::Attribute value, mlir::Type element,

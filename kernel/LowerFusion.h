@@ -28,6 +28,9 @@ struct FusionLowering {
 };
 
 mlir::LogicalResult lowerLoop(FusionLowering &lowering);
+mlir::LogicalResult lowerReduce(FusionLowering &lowering);
+mlir::LogicalResult lowerRows(FusionLowering &lowering);
+mlir::LogicalResult lowerUpdate(FusionLowering &lowering);
 mlir::LogicalResult lowerDot(FusionLowering &lowering);
 
 /// What is on of a tile that begins at `index` where `count` elements are left:
@@ -43,6 +46,17 @@ mlir::Value makeMask(mlir::OpBuilder &builder, mlir::Location loc, int64_t count
 mlir::LogicalResult
 forLanes(ElementEmitter &emitter, mlir::Value lower, mlir::Value upper, int64_t extent,
          int64_t lanes, llvm::function_ref<mlir::LogicalResult(const Index &)> body);
+
+/// The same with values that the body turns into the next tile's.
+using Carried = llvm::SmallVector<mlir::Value>;
+using CarryingBody =
+    llvm::function_ref<mlir::FailureOr<Carried>(const Index &, mlir::ValueRange carried)>;
+mlir::FailureOr<Carried> forLanesCarrying(ElementEmitter &emitter, mlir::Value lower,
+                                          mlir::Value upper, int64_t extent, int64_t lanes,
+                                          mlir::ValueRange init, CarryingBody body);
+mlir::FailureOr<Carried> forRangeCarrying(ElementEmitter &emitter, mlir::Value lower,
+                                          mlir::Value upper, int64_t extent,
+                                          mlir::ValueRange init, CarryingBody body);
 
 /// Writes a loop over [lower, upper), step 1, both within [0, extent). `body`
 /// gets the index, one level deeper.

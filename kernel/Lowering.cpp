@@ -28,6 +28,12 @@ static LogicalResult lowerKind(FusionLowering &lowering) {
   switch (lowering.fusion.getKind()) {
   case graph::FusionKind::Loop:
     return lowerLoop(lowering);
+  case graph::FusionKind::Reduce:
+    return lowerReduce(lowering);
+  case graph::FusionKind::Rows:
+    return lowerRows(lowering);
+  case graph::FusionKind::Update:
+    return lowerUpdate(lowering);
   case graph::FusionKind::Dot:
     return lowerDot(lowering);
   default:
@@ -116,9 +122,9 @@ Value kernel::makeMask(OpBuilder &builder, Location loc, Value count, int64_t la
   return builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lane, limit);
 }
 
-LogicalResult kernel::forLanes(ElementEmitter &emitter, Value lower, Value upper, int64_t extent,
-                               int64_t lanes,
-                               llvm::function_ref<LogicalResult(const Index &)> body) {
+FailureOr<Carried> kernel::forLanesCarrying(ElementEmitter &emitter, Value lower, Value upper,
+                                            int64_t extent, int64_t lanes, ValueRange init,
+                                            CarryingBody body) {
   OpBuilder &builder = emitter.getBuilder();
   Location loc = emitter.loc();
   auto constant = [&](int64_t i) -> Value { return builder.create<arith::ConstantIndexOp>(loc, i); };
@@ -127,44 +133,82 @@ LogicalResult kernel::forLanes(ElementEmitter &emitter, Value lower, Value upper
     index.lane = lanes > 1 ? 1 : 0;
     return index;
   };
+  Carried carried(init);
   if (whole) {
     Value end = builder.createOrFold<arith::MinSIOp>(loc, upper, constant(whole));
-    auto loop = builder.create<scf::ForOp>(loc, lower, end, constant(lanes));
+    auto loop = builder.create<scf::ForOp>(loc, lower, end, constant(lanes), carried);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ElementEmitter::Level level(emitter, loop);
     ElementEmitter::Tile tile(emitter, lanes);
     Index index = emitter.space().variable(loop.getInductionVar(), 0, whole - lanes, lanes);
-    if (failed(body(withLane(index))))
+    FailureOr<Carried> next = body(withLane(index), loop.getRegionIterArgs());
+    if (failed(next))
       return failure();
+    if (!carried.empty())
+      builder.create<scf::YieldOp>(loc, *next);
+    carried.assign(loop.getResults().begin(), loop.getResults().end());
   }
   if (rest) {
     Value here = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, upper,
                                                      constant(whole));
-    auto branch = builder.create<scf::IfOp>(loc, here);
+    bool yields = !carried.empty();
+    auto branch = builder.create<scf::IfOp>(loc, ValueRange(carried).getTypes(), here, yields);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
     ElementEmitter::Level level(emitter, branch);
     Value mask = makeMask(builder, loc, rest, lanes);
     ElementEmitter::Tile tile(emitter, lanes, mask, rest);
-    if (failed(body(withLane(Index(whole)))))
+    FailureOr<Carried> next = body(withLane(Index(whole)), carried);
+    if (failed(next))
       return failure();
+    if (yields) {
+      builder.create<scf::YieldOp>(loc, *next);
+      builder.setInsertionPointToStart(branch.elseBlock());
+      builder.create<scf::YieldOp>(loc, carried);
+      carried.assign(branch.getResults().begin(), branch.getResults().end());
+    }
   }
-  return success();
+  return carried;
+}
+
+LogicalResult kernel::forLanes(ElementEmitter &emitter, Value lower, Value upper, int64_t extent,
+                               int64_t lanes,
+                               llvm::function_ref<LogicalResult(const Index &)> body) {
+  return forLanesCarrying(emitter, lower, upper, extent, lanes, {},
+                          [&](const Index &index, ValueRange) -> FailureOr<Carried> {
+                            if (failed(body(index)))
+                              return failure();
+                            return Carried();
+                          });
+}
+
+FailureOr<Carried> kernel::forRangeCarrying(ElementEmitter &emitter, Value lower, Value upper,
+                                            int64_t extent, ValueRange init, CarryingBody body) {
+  if (extent == 1) // nothing to loop over: callers give a range that is not empty
+    return body(Index(0), init);
+  OpBuilder &builder = emitter.getBuilder();
+  Location loc = emitter.loc();
+  Value one = builder.create<arith::ConstantIndexOp>(loc, 1);
+  auto loop = builder.create<scf::ForOp>(loc, lower, upper, one, init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  ElementEmitter::Level level(emitter, loop);
+  Index index = emitter.space().variable(loop.getInductionVar(), 0, extent - 1);
+  FailureOr<Carried> next = body(index, loop.getRegionIterArgs());
+  if (failed(next))
+    return failure();
+  if (!init.empty())
+    builder.create<scf::YieldOp>(loc, *next);
+  return Carried(loop.getResults());
 }
 
 LogicalResult kernel::forRange(ElementEmitter &emitter, Value lower, Value upper, int64_t extent,
                                llvm::function_ref<LogicalResult(const Index &)> body) {
-  if (extent == 1) {
-    // Nothing to loop over (callers give a non-empty range).
-    return body(Index(0));
-  }
-  OpBuilder &builder = emitter.getBuilder();
-  Location loc = emitter.loc();
-  Value one = builder.create<arith::ConstantIndexOp>(loc, 1);
-  auto loop = builder.create<scf::ForOp>(loc, lower, upper, one);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  ElementEmitter::Level level(emitter, loop);
-  return body(emitter.space().variable(loop.getInductionVar(), 0, extent - 1));
+  return forRangeCarrying(emitter, lower, upper, extent, {},
+                          [&](const Index &index, ValueRange) -> FailureOr<Carried> {
+                            if (failed(body(index)))
+                              return failure();
+                            return Carried();
+                          });
 }

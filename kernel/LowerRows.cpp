@@ -1,0 +1,389 @@
+//===- LowerRows.cpp - work on rows: softmax, layer norm, row sums ---------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A row is what one result of the reductions is made of. Rows are worked on one
+// after another, each in several passes while it is in the cache: the reductions
+// that depend on nothing reduced, those that depend on them, and so on; last the
+// results. What an early pass computes at a price and a later one needs is kept
+// in scratch. Results are stored in the last pass only.
+//
+//===----------------------------------------------------------------------===//
+#include "kernel/Dimensions.h"
+#include "kernel/Reduction.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::kernel;
+namespace hlo = spokeshave::stablehlo;
+using Elements = SmallVector<Element>;
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+constexpr int64_t kBlock = 256;              ///< tiles per block of a long sum
+constexpr int64_t kMostScratch = 256 << 10; ///< bytes of kept rows
+
+class RowsLowering {
+public:
+  RowsLowering(FusionLowering &lowering)
+      : lowering(lowering), fusion(lowering.fusion),
+        emitter(lowering.builder, lowering.machine, fusion, lowering.kernel.getBuffers()) {}
+  LogicalResult run();
+
+private:
+  LogicalResult analyze();
+  void choosePasses();
+  void chooseLoops();
+  void chooseKept();
+  bool isElement(Value value) const {
+    return extent > 1 && typeOf(value).getNumElements() == rows * extent;
+  }
+  LogicalResult emitRow(const Index &row);
+  LogicalResult emitReductions(unsigned pass, const Index &row);
+  FailureOr<Carried> reduceSegment(Reduction &reduction, ArrayRef<Element> neutral, unsigned pass,
+                                   const Index &row, const Index &segment);
+  LogicalResult emitRowValues(unsigned pass, const Index &row);
+  LogicalResult emitResults(const Index &row);
+  LogicalResult storeKept(unsigned pass, const Index &row, const Index &element);
+  Position elementPosition(Value value, const Index &row, const Index &element);
+
+  FusionLowering &lowering;
+  graph::FusionOp fusion;
+  ElementEmitter emitter;
+  SmallVector<hlo::ReduceOp> reduces;
+  llvm::DenseMap<Value, unsigned> passOf; ///< the first in which it can be computed
+  unsigned passes = 0;                    ///< passes with reductions
+  int64_t rows = 1, extent = 1;
+  int64_t segments = 1, inner = 1; ///< a row as segments of contiguous elements
+  int64_t lanes = 1, width = 1;
+  struct Kept {
+    Value value;
+    unsigned pass;
+    Value scratch;
+  };
+  SmallVector<Kept> kept;
+};
+
+LogicalResult RowsLowering::analyze() {
+  reduces.assign(fusion.getBlock().getOps<hlo::ReduceOp>().begin(),
+                 fusion.getBlock().getOps<hlo::ReduceOp>().end());
+  if (reduces.empty())
+    return fusion.emitOpError("of kind rows has no reduction");
+  extent = reducedExtent(reduces.front());
+  rows = typeOf(reduces.front()->getResult(0)).getNumElements();
+  for (hlo::ReduceOp op : reduces)
+    if (reducedExtent(op) != extent || typeOf(op->getResult(0)).getNumElements() != rows)
+      return op.emitOpError("reduces other rows than its neighbours in one kernel");
+  for (Value root : fusion.getYield().getValues()) {
+    int64_t elements = typeOf(root).getNumElements();
+    if (elements != rows && elements != rows * extent)
+      return fusion.emitOpError("has a result that is neither a row's nor an element's");
+  }
+  return success();
+}
+
+void RowsLowering::choosePasses() {
+  for (Operation &op : fusion.getBlock()) {
+    unsigned pass = 0;
+    for (Value operand : op.getOperands())
+      pass = std::max(pass, passOf.lookup(operand));
+    if (isa<hlo::ReduceOp>(op))
+      passes = std::max(passes, ++pass);
+    for (Value result : op.getResults())
+      passOf[result] = pass;
+  }
+}
+
+/// The innermost loop of a row, and lanes for it.
+void RowsLowering::chooseLoops() {
+  hlo::ReduceOp first = reduces.front();
+  SmallVector<Value> roots;
+  RankedTensorType type = typeOf(first.getInputs().front());
+  for (hlo::ReduceOp op : reduces)
+    for (Value input : op.getInputs())
+      if (typeOf(input).getShape() == type.getShape())
+        roots.push_back(input);
+  for (Value root : fusion.getYield().getValues())
+    if (typeOf(root).getShape() == type.getShape())
+      roots.push_back(root);
+  auto isReduced = [&](int64_t d) { return llvm::is_contained(first.getDimensions(), d); };
+  auto groups = collapsedGroups(fusion, roots, [&](int64_t a, int64_t b) {
+    return isReduced(a) != isReduced(b);
+  });
+  inner = 1;
+  for (const DimensionGroup &group : groups)
+    if (isReduced(group.dims.front()))
+      inner = group.extent;
+  width = chooseLanes(fusion, lowering.machine);
+  if (2 * inner <= width)
+    inner = extent;
+  segments = extent / inner;
+  // Several registers side by side hide latencies, where that wastes no lanes.
+  int64_t best = INT64_MAX;
+  for (int64_t factor : {4, 2, 1}) {
+    int64_t padded = llvm::alignTo(inner, width * factor);
+    if (padded < best)
+      best = padded, lanes = width * factor;
+  }
+  lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(inner));
+  if (!llvm::all_of(reduces, isOrderFree)) // one element after another
+    lanes = width = 1;
+}
+
+/// Values of an early pass that a later one reads, if they cost more than what
+/// storing and loading them does.
+void RowsLowering::chooseKept() {
+  llvm::DenseMap<Value, int64_t> costs;
+  int64_t bytes = 0;
+  SmallVector<int64_t> lengths;
+  for (Operation &op : fusion.getBlock()) {
+    if (op.getNumResults() != 1 || isa<hlo::ReduceOp>(op))
+      continue;
+    Value value = op.getResult(0);
+    int64_t cost = isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp,
+                       hlo::CosineOp, hlo::PowOp, hlo::Expm1Op, hlo::Log1pOp, hlo::CompositeOp,
+                       hlo::GatherOp, hlo::DivOp, hlo::SqrtOp, hlo::RsqrtOp>(op)
+                       ? 10
+                       : 1;
+    for (Value operand : op.getOperands())
+      if (isElement(operand))
+        cost += costs.lookup(operand);
+    costs[value] = cost;
+    if (!isElement(value) || isa<ComplexType>(typeOf(value).getElementType()))
+      continue;
+    unsigned pass = passOf.lookup(value);
+    bool reduced = false, later = false;
+    for (Operation *user : value.getUsers()) {
+      reduced = reduced || isa<hlo::ReduceOp>(user);
+      later = later || (!isa<graph::YieldOp>(user) && !isa<hlo::ReduceOp>(user) &&
+                        passOf.lookup(user->getResult(0)) > pass) ||
+              (isa<graph::YieldOp>(user) && pass < passes);
+    }
+    if (!reduced || !later || cost < 8 || pass >= passes)
+      continue;
+    Type type = registerType(typeOf(value).getElementType());
+    if (type.isInteger(1))
+      continue;
+    int64_t size = llvm::alignTo(extent * llvm::divideCeil(type.getIntOrFloatBitWidth(), 8), 64);
+    if (bytes + size > kMostScratch)
+      continue;
+    auto memref = MemRefType::get({extent}, type);
+    Value scratch = lowering.builder.create<ScratchOp>(lowering.loc(), memref, bytes);
+    kept.push_back({value, pass, scratch});
+    bytes += size;
+    costs[value] = 0; // what follows loads it
+  }
+  lowering.kernel.setScratchBytes(bytes);
+}
+
+Position RowsLowering::elementPosition(Value value, const Index &row, const Index &element) {
+  IndexSpace &space = emitter.space();
+  Index linear = space.add(space.scale(row, extent), element);
+  return space.delinearize(linear, typeOf(value).getShape());
+}
+
+LogicalResult RowsLowering::storeKept(unsigned pass, const Index &row, const Index &element) {
+  for (Kept &each : kept) {
+    if (each.pass != pass)
+      continue;
+    FailureOr<Element> value = emitter.emit(each.value, elementPosition(each.value, row, element));
+    if (failed(value))
+      return failure();
+    auto type = RankedTensorType::get(
+        {extent}, cast<MemRefType>(each.scratch.getType()).getElementType());
+    if (failed(emitter.store(*value, type, each.scratch, {element})))
+      return failure();
+  }
+  return success();
+}
+
+/// Reduces `inner` contiguous elements of a row, to one accumulator per lane.
+FailureOr<Carried> RowsLowering::reduceSegment(Reduction &reduction, ArrayRef<Element> neutral,
+                                               unsigned pass, const Index &row,
+                                               const Index &segment) {
+  IndexSpace &space = emitter.space();
+  Carried init = Reduction::flatten(neutral);
+  auto step = [&](const Index &lane, ValueRange carried) -> FailureOr<Carried> {
+    Index element = space.add(space.scale(segment, inner), lane);
+    FailureOr<Elements> next = reduction.accumulate(
+        reduction.unflatten(carried, neutral), emitter.currentMask(),
+        [&](hlo::ReduceOp op) { return reducedPosition(space, op, row, element); });
+    if (failed(next) || failed(storeKept(pass, row, element)))
+      return failure();
+    return Reduction::flatten(*next);
+  };
+  int64_t blockSize = kBlock * lanes;
+  if (inner <= 2 * blockSize)
+    return forLanesCarrying(emitter, lowering.constant(0), lowering.constant(inner), inner, lanes,
+                            init, step);
+  int64_t blocks = llvm::divideCeil(inner, blockSize);
+  return forRangeCarrying(
+      emitter, lowering.constant(0), lowering.constant(blocks), blocks, init,
+      [&](const Index &block, ValueRange outer) -> FailureOr<Carried> {
+        Value lower = space.scalar(space.scale(block, blockSize));
+        Value upper = lowering.minimum(lowering.add(lower, lowering.constant(blockSize)), inner);
+        FailureOr<Carried> part =
+            forLanesCarrying(emitter, lower, upper, inner, lanes, init, step);
+        if (failed(part))
+          return failure();
+        FailureOr<Elements> sum = reduction.combine(reduction.unflatten(outer, neutral),
+                                                    reduction.unflatten(*part, neutral));
+        if (failed(sum))
+          return failure();
+        return Reduction::flatten(*sum);
+      });
+}
+
+LogicalResult RowsLowering::emitReductions(unsigned pass, const Index &row) {
+  SmallVector<hlo::ReduceOp> here;
+  for (hlo::ReduceOp op : reduces)
+    if (passOf.lookup(op->getResult(0)) == pass + 1)
+      here.push_back(op);
+  if (here.empty())
+    return success();
+  Reduction reduction(emitter, here);
+  FailureOr<Elements> neutral = failure(), sums = failure();
+  {
+    ElementEmitter::Tile tile(emitter, lanes);
+    neutral = reduction.initial();
+    if (failed(neutral))
+      return failure();
+    FailureOr<Carried> total = forRangeCarrying(
+        emitter, lowering.constant(0), lowering.constant(segments), segments,
+        Reduction::flatten(*neutral),
+        [&](const Index &segment, ValueRange outer) -> FailureOr<Carried> {
+          FailureOr<Carried> part = reduceSegment(reduction, *neutral, pass, row, segment);
+          if (failed(part) || segments == 1)
+            return part;
+          FailureOr<Elements> sum = reduction.combine(reduction.unflatten(outer, *neutral),
+                                                      reduction.unflatten(*part, *neutral));
+          if (failed(sum))
+            return failure();
+          return Reduction::flatten(*sum);
+        });
+    if (failed(total))
+      return failure();
+    sums = reduction.acrossLanes(reduction.unflatten(*total, *neutral));
+    if (failed(sums))
+      return failure();
+  }
+  reduction.finish(*sums);
+  for (auto [i, sum] : llvm::enumerate(*sums)) {
+    Element element = sum;
+    emitter.bind(reduction.resultOf(i),
+                 [this, element](const Position &) { return emitter.spread(element); });
+  }
+  for (Kept &each : kept) {
+    if (each.pass != pass)
+      continue;
+    Kept copy = each;
+    emitter.bind(each.value, [this, copy, row](const Position &position) -> FailureOr<Element> {
+      IndexSpace &space = emitter.space();
+      Index linear = space.linearize(position, typeOf(copy.value).getShape());
+      Index element = space.subtract(linear, space.scale(row, extent));
+      auto type = RankedTensorType::get(
+          {extent}, cast<MemRefType>(copy.scratch.getType()).getElementType());
+      return emitter.load(type, copy.scratch, {element});
+    });
+  }
+  return success();
+}
+
+/// What is the same for the whole row is computed before the loop along it.
+LogicalResult RowsLowering::emitRowValues(unsigned pass, const Index &row) {
+  for (Operation &op : fusion.getBlock()) {
+    if (op.getNumResults() != 1 || isa<hlo::ReduceOp>(op))
+      continue;
+    Value value = op.getResult(0);
+    bool isRow = typeOf(value).getNumElements() == rows && extent > 1;
+    bool spread = llvm::any_of(value.getUsers(), [](Operation *user) {
+      return isa<hlo::BroadcastInDimOp>(user);
+    });
+    if (!isRow || !spread || passOf.lookup(value) != pass || pass == 0)
+      continue;
+    Position position = emitter.space().delinearize(row, typeOf(value).getShape());
+    if (failed(emitter.emit(value, position)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult RowsLowering::emitResults(const Index &row) {
+  IndexSpace &space = emitter.space();
+  OperandRange roots = fusion.getYield().getValues();
+  bool anyElement = false;
+  for (auto [i, root] : llvm::enumerate(roots)) {
+    if (isElement(root)) {
+      anyElement = true;
+      continue;
+    }
+    Position position = space.delinearize(row, typeOf(root).getShape());
+    FailureOr<Element> value = emitter.emit(root, position);
+    if (failed(value) || failed(emitter.store(*value, typeOf(root), emitter.outputBuffer(i), position)))
+      return failure();
+  }
+  if (!anyElement)
+    return success();
+  return forRange(emitter, lowering.constant(0), lowering.constant(segments), segments,
+                  [&](const Index &segment) {
+    return forLanes(emitter, lowering.constant(0), lowering.constant(inner), inner, lanes,
+                    [&](const Index &lane) -> LogicalResult {
+      Index element = space.add(space.scale(segment, inner), lane);
+      std::vector<std::pair<Element, unsigned>> results;
+      for (auto [i, root] : llvm::enumerate(roots)) {
+        if (!isElement(root))
+          continue;
+        FailureOr<Element> value = emitter.emit(root, elementPosition(root, row, element));
+        if (failed(value))
+          return failure();
+        results.push_back({*value, i});
+      }
+      for (auto &[value, i] : results)
+        if (failed(emitter.store(value, typeOf(roots[i]), emitter.outputBuffer(i),
+                                 elementPosition(roots[i], row, element))))
+          return failure();
+      return success();
+    });
+  });
+}
+
+LogicalResult RowsLowering::emitRow(const Index &row) {
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    if (failed(emitRowValues(pass, row)) || failed(emitReductions(pass, row)))
+      return failure();
+  }
+  if (failed(emitRowValues(passes, row)))
+    return failure();
+  return emitResults(row);
+}
+
+LogicalResult RowsLowering::run() {
+  if (failed(analyze()))
+    return failure();
+  FuncOp kernel = lowering.kernel;
+  if (rows == 0 || (extent == 0 && isElement(fusion.getYield().getValues().front()))) {
+    kernel.setTasks(0);
+    return success();
+  }
+  choosePasses();
+  chooseLoops();
+  chooseKept();
+  int64_t price = picosecondsPerElement(fusion, std::min(width, lanes)) *
+                  (int64_t(passes) + 1) / 2;
+  int64_t rowPrice = std::max<int64_t>(1, price) * extent + 20'000;
+  int64_t rowsPerTask = std::clamp<int64_t>(20'000'000 / rowPrice, 1, rows);
+  kernel.setTasks(llvm::divideCeil(rows, rowsPerTask));
+  kernel.setTaskCostNs(rowsPerTask * rowPrice / 1000);
+  Value first = lowering.multiply(kernel.getTask(), rowsPerTask);
+  Value last = lowering.minimum(lowering.add(first, lowering.constant(rowsPerTask)), rows);
+  return forRange(emitter, first, last, rows, [&](const Index &row) { return emitRow(row); });
+}
+
+} // namespace
+
+LogicalResult kernel::lowerRows(FusionLowering &lowering) { return RowsLowering(lowering).run(); }
