@@ -6,7 +6,7 @@ import functools
 import logging
 from typing import Any
 
-from spokeshave import _library, callbacks, ffi, lowering
+from spokeshave import _library, callbacks, dlpack, ffi, lowering
 
 PLATFORM = "spokeshave"
 
@@ -52,5 +52,6 @@ def initialize() -> None:
     lowering.register(PLATFORM)
     callbacks.register(PLATFORM)
     ffi.register(PLATFORM)
+    dlpack.register(PLATFORM)
     _initialized = True
     logger.debug("registered %s from %s", PLATFORM, path)

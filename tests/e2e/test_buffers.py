@@ -128,3 +128,36 @@ def test_too_large_an_array(ours):
     with pytest.raises(Exception, match="RESOURCE_EXHAUSTED"):
         jax.device_put(x, ours)
     assert np.asarray(jax.device_put(np.ones(3), ours)).sum() == 3  # the process lives on
+
+
+@pytest.mark.parametrize("name", ["float32", "int64", "uint8", "float16", "complex64", "bool"])
+def test_dlpack_shares_memory(ours, name):
+    x = _put(_example(np.dtype(name)), ours)
+    y = np.from_dlpack(x)
+    assert y.ctypes.data == x.unsafe_buffer_pointer()
+    np.testing.assert_array_equal(y, np.asarray(x))
+    del x
+    gc.collect()
+    np.testing.assert_array_equal(y, _example(np.dtype(name)))
+
+
+def test_dlpack_in_and_back(ours):
+    source = _aligned(64).reshape(8, 8)
+    x = jax.dlpack.from_dlpack(source)
+    assert x.devices() == {ours}
+    assert x.unsafe_buffer_pointer() == source.ctypes.data
+    np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(x)), 1)
+
+
+def test_dlpack_of_types_that_numpy_lacks(ours):
+    with pytest.raises(BufferError, match="bfloat16"):
+        np.from_dlpack(_put(_example(_dtype("bfloat16")), ours))
+
+
+def test_dlpack_with_torch(ours):
+    torch = pytest.importorskip("torch")
+    x = jax.device_put(np.arange(12, dtype=np.float32).reshape(3, 4), ours)
+    t = torch.from_dlpack(x)
+    assert t.data_ptr() == x.unsafe_buffer_pointer() and t.shape == (3, 4)
+    y = jax.dlpack.from_dlpack(t * 2)
+    np.testing.assert_array_equal(np.asarray(y), np.asarray(x) * 2)
