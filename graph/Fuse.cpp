@@ -9,6 +9,10 @@
 #include "graph/Passes.h"
 #include "input/StablehloOps.h"
 
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
 namespace spokeshave::graph {
 #define GEN_PASS_DEF_FUSE
 #include "graph/Passes.h.inc"
@@ -67,11 +71,52 @@ void fillLargeSplats(Block &block) {
   }
 }
 
+/// Chains of cheap operations on nothing but constants, like a mask of iotas.
+constexpr int kLongestRecomputed = 6;
+
+bool isMadeOfConstants(Value value, int depth = 0) {
+  Operation *def = value.getDefiningOp();
+  if (!def || depth > kLongestRecomputed)
+    return false;
+  if (isSplatConstant(def) || isa<stablehlo::IotaOp>(def))
+    return true;
+  OpClass opClass = classify(def);
+  bool cheap = opClass == OpClass::View || isa<stablehlo::BroadcastInDimOp>(def) ||
+               (opClass == OpClass::Elementwise && def->getNumRegions() == 0 && elementCost(def) <= 1);
+  return cheap && llvm::all_of(def->getOperands(),
+                               [&](Value operand) { return isMadeOfConstants(operand, depth + 1); });
+}
+
+Value copyInto(OpBuilder &builder, Value value, IRMapping &mapping) {
+  if (Value copy = mapping.lookupOrNull(value))
+    return copy;
+  Operation *def = value.getDefiningOp();
+  for (Value operand : def->getOperands())
+    copyInto(builder, operand, mapping);
+  return builder.clone(*def, mapping)->getResult(0);
+}
+
+/// A region computes what is made of constants itself: read from outside, it
+/// would have to be a tensor in memory.
+void recomputeInside(Region &region) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(region, captured);
+  IRMapping mapping;
+  OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
+  for (Value value : captured) {
+    if (isSplatConstant(value.getDefiningOp()) || !isMadeOfConstants(value))
+      continue;
+    replaceAllUsesInRegionWith(value, copyInto(builder, value, mapping), region);
+  }
+}
+
 void fuseBlock(Block &block, DuplicationBudget &budget) {
   for (Operation &op : block)
     if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
-      for (Region &region : op.getRegions())
+      for (Region &region : op.getRegions()) {
+        recomputeInside(region);
         fuseBlock(region.front(), budget);
+      }
   fillLargeSplats(block);
   BlockFuser(block, budget).run();
 }

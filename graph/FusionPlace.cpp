@@ -29,7 +29,7 @@ static constexpr int64_t kSmallWork = 2048;
 /// A member is computed at no more maps than this.
 static constexpr size_t kMostMaps = 4;
 /// Fusions end here: their code and register pressure grow no further.
-static constexpr size_t kMostMembers = 160, kMostOutputs = 12;
+static constexpr size_t kMostMembers = 320, kMostOutputs = 12;
 /// Updates of at least this part of a tensor are written with the rest of it.
 static constexpr int64_t kUpdatePart = 8;
 

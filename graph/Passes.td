@@ -74,6 +74,14 @@ def SimplifyLoops : Pass<"graph-simplify-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def UnrollLoops : Pass<"graph-unroll-loops", "::mlir::func::FuncOp"> {
+  let summary = "unrolls loops of a few trips of plain arithmetic";
+  let description = [{
+    Afterwards: no loop of at most 8 known trips is left whose body is only
+    elementwise work and data movement and whose copies stay small.
+  }];
+}
+
 def DropBarriers : Pass<"graph-drop-barriers", "::mlir::func::FuncOp"> {
   let summary = "removes optimization barriers";
   let description = [{
@@ -102,6 +110,15 @@ def FuseAlone : Pass<"graph-fuse-alone", "::mlir::func::FuncOp"> {
     constants) per fusion.
   }];
   let dependentDialects = ["::spokeshave::graph::GraphDialect"];
+}
+
+def Annotate : Pass<"graph-annotate", "::mlir::func::FuncOp"> {
+  let summary = "writes the analyses' results beside fusions, for tests and reports";
+  let description = [{
+    Afterwards: each fusion has graph.cost (flops, transcendentals, bytes) and
+    graph.may_share (pairs of input and output that may have one buffer); the
+    function has graph.cost of one execution.
+  }];
 }
 
 def Unfuse : Pass<"graph-unfuse", "::mlir::func::FuncOp"> {

@@ -27,6 +27,7 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // Loops after folding, which shows their bounds, and before another round:
   // what left a loop may meet what is outside.
   function.addPass(createSimplifyLoops());
+  function.addPass(createUnrollLoops());
   // Products as JAX wrote them: their transposes are not yet part of a loop's
   // or a fusion's shape. The reshapes this makes meet others in the next step.
   function.addPass(createNormalizeDots());

@@ -1,0 +1,66 @@
+// RUN: spokeshave-opt --graph-simplify-loops --cse --split-input-file %s | FileCheck %s
+
+// The weights are read where they lie, nobody carries what nobody reads, the
+// product of invariants stands before the loop, and the trips are known.
+// CHECK-LABEL: func.func @scan
+// CHECK: %[[E:.*]] = stablehlo.exponential %arg0
+// CHECK: stablehlo.while(%{{.*}} = %{{.*}}, %{{.*}} = %arg1) : tensor<i32>, tensor<4xf32> attributes {graph.trip_count = 7 : i64}
+// CHECK: do
+// CHECK: stablehlo.add %{{.*}}, %[[E]]
+func.func @scan(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:4 = stablehlo.while(%i = %zero, %a = %w, %b = %x, %dead = %x) : tensor<i32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  cond {
+    %limit = stablehlo.constant dense<20> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %step = stablehlo.constant dense<3> : tensor<i32>
+    %next = stablehlo.add %i, %step : tensor<i32>
+    %e = stablehlo.exponential %a : tensor<4xf32>
+    %s = stablehlo.add %b, %e : tensor<4xf32>
+    %d = stablehlo.add %dead, %s : tensor<4xf32>
+    stablehlo.return %next, %a, %s, %d : tensor<i32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+  return %0#2 : tensor<4xf32>
+}
+
+// -----
+
+// Must not fire: the counter wraps before it meets the limit.
+// CHECK-LABEL: func.func @wraps
+// CHECK-NOT: trip_count
+func.func @wraps(%x: tensor<ui8>) -> tensor<ui8> {
+  %zero = stablehlo.constant dense<0> : tensor<ui8>
+  %0 = stablehlo.while(%i = %zero) : tensor<ui8>
+  cond {
+    %limit = stablehlo.constant dense<255> : tensor<ui8>
+    %c = stablehlo.compare LT, %i, %limit, UNSIGNED : (tensor<ui8>, tensor<ui8>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %step = stablehlo.constant dense<2> : tensor<ui8>
+    %next = stablehlo.add %i, %step : tensor<ui8>
+    stablehlo.return %next : tensor<ui8>
+  }
+  return %0 : tensor<ui8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @never
+// CHECK-NOT: stablehlo.while
+// CHECK: return %arg0
+func.func @never(%x: tensor<f32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<5> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<f32>
+  cond {
+    %c = stablehlo.compare LT, %i, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %step = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %step : tensor<i32>
+    %b = stablehlo.sine %a : tensor<f32>
+    stablehlo.return %next, %b : tensor<i32>, tensor<f32>
+  }
+  return %0#1 : tensor<f32>
+}
