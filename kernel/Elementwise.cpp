@@ -316,9 +316,14 @@ static FailureOr<Element> emitOne(ArithContext &context, Operation *op,
         return Element{lt(abs(operands[0].re), std::numeric_limits<double>::infinity()), {}};
       })
       .Case([&](hlo::ReducePrecisionOp reduce) -> Result {
-        return Element{reducePrecision(operands[0].re, reduce.getExponentBits(),
-                                       reduce.getMantissaBits()),
-                       {}};
+        // A format's own exponents are no reduction, its subnormals stay.
+        Type type = elementOf(reduce);
+        unsigned exponents = reduce.getExponentBits();
+        if (isSmallFloat(type) &&
+            exponents >= type.getIntOrFloatBitWidth() - cast<FloatType>(type).getFPMantissaWidth())
+          exponents = 8;
+        return Element{
+            reducePrecision(operands[0].re, exponents, reduce.getMantissaBits()), {}};
       })
       .Case([&](hlo::RealOp) -> Result { return Element{operands[0].re, {}}; })
       .Case([&](hlo::ImagOp) -> Result {
