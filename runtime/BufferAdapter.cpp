@@ -231,7 +231,7 @@ llvm::Error BufferAdapter::run(void *const *buffers,
       copyToLayout(adapted[i], buffers[i], slot.shape, slot.minorToMajor, slot.elementBytes);
   }
   for (Alias alias : aliases) {
-    if (adapted[alias.operand] != adapted[alias.result])
+    if (slots[alias.operand].bytes > 0 && adapted[alias.operand] != adapted[alias.result])
       std::memcpy(adapted[alias.result], adapted[alias.operand],
                   static_cast<size_t>(slots[alias.operand].bytes));
     adapted[alias.operand] = adapted[alias.result];

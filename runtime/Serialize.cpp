@@ -53,6 +53,8 @@ public:
   llvm::StringRef rest;
   bool failed = false;
   void raw(void *data, size_t size) {
+    if (size == 0)
+      return; // an empty list has no memory to read into
     if (size > rest.size()) {
       failed = true;
       rest = {};

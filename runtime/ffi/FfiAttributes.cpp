@@ -100,7 +100,8 @@ bool appendNumber(llvm::SmallVectorImpl<char> &bytes, Attribute attribute) {
 void *AttributeStorage::copy(const void *data, size_t bytes) {
   // 16 bytes fit any element type, complex numbers included.
   void *target = arena.Allocate(bytes ? bytes : 1, llvm::Align(16));
-  std::memcpy(target, data, bytes);
+  if (bytes)
+    std::memcpy(target, data, bytes);
   return target;
 }
 

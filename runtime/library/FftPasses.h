@@ -19,7 +19,7 @@ namespace spokeshave::runtime {
 /// fills the vectors from the first pass on.
 template <typename W> struct FftPass {
   int64_t radix, length, stride;
-  const W *twiddleRe, *twiddleIm; ///< (p, k) at p*(r-1) + k-1
+  const W *twiddleRe, *twiddleIm; ///< (p, k) at (k-1)*m + p
   const W *rootRe, *rootIm;       ///< r roots, of generic radices only
 };
 

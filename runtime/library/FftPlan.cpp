@@ -29,7 +29,8 @@ const FftPasses &fftPasses() {
   return kFftPassesBase;
 }
 
-void unitRoot(uint64_t numerator, uint64_t denominator, long double &re, long double &im) {
+/// exp(-2 pi i numerator / denominator), to the last bit or so.
+static void unitRoot(uint64_t numerator, uint64_t denominator, long double &re, long double &im) {
   // Reduced to the first octant, where sine and cosine are best.
   unsigned __int128 eighths = static_cast<unsigned __int128>(numerator % denominator) * 8;
   auto octant = static_cast<unsigned>(eighths / denominator);
@@ -48,6 +49,18 @@ void unitRoot(uint64_t numerator, uint64_t denominator, long double &re, long do
   im = -sines[quarter];
 }
 
+UnitRoots::UnitRoots(uint64_t n) : n(n), step(1) {
+  while (step * step < n)
+    step *= 2;
+  auto fill = [&](std::vector<Value> &table, uint64_t stride, uint64_t count) {
+    table.resize(count);
+    for (uint64_t i = 0; i < count; ++i)
+      unitRoot(i * stride % n, n, table[i].re, table[i].im);
+  };
+  fill(fine, 1, step);
+  fill(coarse, step, n / step + 1);
+}
+
 static int64_t largestPrimeFactor(int64_t n) {
   int64_t largest = 1;
   for (int64_t p = 2; p * p <= n; ++p)
@@ -60,11 +73,11 @@ bool needsConvolution(int64_t length) {
   return largestPrimeFactor(length) > kLargestRadix;
 }
 
-template <typename W> void FftPlan<W>::Table::push(uint64_t numerator, uint64_t denominator) {
-  long double real, imaginary;
-  unitRoot(numerator, denominator, real, imaginary);
-  re.push_back(static_cast<W>(real));
-  im.push_back(static_cast<W>(imaginary));
+template <typename W> void FftPlan<W>::Table::push(const UnitRoots &roots, uint64_t k) {
+  W real, imaginary;
+  roots.get(k, real, imaginary);
+  re.push_back(real);
+  im.push_back(imaginary);
 }
 
 template <typename W> FftPlan<W>::FftPlan(int64_t length) : size(length) {
@@ -84,15 +97,16 @@ template <typename W> void FftPlan<W>::planPasses() {
   take(4);
   for (int64_t prime = 2; prime <= kLargestRadix; ++prime)
     take(prime);
+  const UnitRoots all(static_cast<uint64_t>(size));
   int64_t length = size;
   for (int64_t radix : radices) {
     Pass pass{radix, length, {}, {}};
-    for (int64_t p = 0; p < length / radix; ++p)
-      for (int64_t k = 1; k < radix; ++k)
-        pass.twiddles.push(static_cast<uint64_t>(p * k), static_cast<uint64_t>(length));
+    for (int64_t k = 1; k < radix; ++k)
+      for (int64_t p = 0; p < length / radix; ++p)
+        pass.twiddles.push(all, static_cast<uint64_t>(p * k * (size / length)));
     if (radix > 5)
       for (int64_t k = 0; k < radix; ++k)
-        pass.roots.push(static_cast<uint64_t>(k), static_cast<uint64_t>(radix));
+        pass.roots.push(all, static_cast<uint64_t>(k * (size / radix)));
     passes.push_back(std::move(pass));
     length /= radix;
   }
@@ -104,8 +118,9 @@ template <typename W> void FftPlan<W>::planConvolution() {
   auto n = static_cast<uint64_t>(size);
   uint64_t m = llvm::bit_ceil(2 * n - 1);
   inner = std::make_unique<FftPlan>(static_cast<int64_t>(m));
+  const UnitRoots roots(2 * n);
   for (uint64_t k = 0; k < n; ++k)
-    chirp.push(static_cast<uint64_t>(static_cast<unsigned __int128>(k) * k % (2 * n)), 2 * n);
+    chirp.push(roots, static_cast<uint64_t>(static_cast<unsigned __int128>(k) * k % (2 * n)));
   filter.re.assign(m, 0);
   filter.im.assign(m, 0);
   W scale = W(1) / static_cast<W>(m); // of the inverse transform, a power of two

@@ -18,8 +18,26 @@
 
 namespace spokeshave::runtime {
 
-/// exp(-2 pi i numerator / denominator), to the last bit or so.
-void unitRoot(uint64_t numerator, uint64_t denominator, long double &re, long double &im);
+/// The n-th roots of unity exp(-2 pi i k / n), correctly rounded to double but
+/// for rare cases: each is a product, in long double, of two of 2 sqrt(n) that
+/// are computed.
+class UnitRoots {
+public:
+  explicit UnitRoots(uint64_t n);
+  template <typename W> void get(uint64_t k, W &re, W &im) const {
+    k %= n;
+    const Value &a = coarse[k / step], &b = fine[k % step];
+    re = static_cast<W>(a.re * b.re - a.im * b.im);
+    im = static_cast<W>(a.re * b.im + a.im * b.re);
+  }
+
+private:
+  struct Value {
+    long double re, im;
+  };
+  uint64_t n, step;
+  std::vector<Value> coarse, fine;
+};
 
 /// Does this length need Bluestein's way? Single precision then works in double.
 bool needsConvolution(int64_t length);
@@ -42,7 +60,7 @@ public:
 private:
   struct Table {
     std::vector<W> re, im;
-    void push(uint64_t numerator, uint64_t denominator);
+    void push(const UnitRoots &roots, uint64_t k);
   };
   struct Pass {
     int64_t radix, length;

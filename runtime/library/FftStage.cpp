@@ -71,17 +71,22 @@ template <typename T, typename W>
 Stage<T, W>::Stage(const FftAxis &wanted)
     : axis(wanted), scale(static_cast<W>(wanted.scale)), halved(isReal() && axis.length % 2 == 0),
       plan(halved ? axis.length / 2 : axis.length), half(axis.length / 2 + 1) {
-  if (halved)
-    for (int64_t k = 0; k < half; ++k) {
-      long double re, im;
-      unitRoot(static_cast<uint64_t>(k), static_cast<uint64_t>(axis.length), re, im);
-      rootRe.push_back(static_cast<W>(re));
-      rootIm.push_back(static_cast<W>(im));
-    }
-  // Data and work memory of a block should stay in the second-level cache.
+  if (halved) {
+    const UnitRoots roots(static_cast<uint64_t>(axis.length));
+    rootRe.resize(half);
+    rootIm.resize(half);
+    for (int64_t k = 0; k < half; ++k)
+      roots.get(static_cast<uint64_t>(k), rootRe[k], rootIm[k]);
+  }
+  // Data and work memory of a block should stay in the second-level cache; more
+  // of it is still better than vectors that are not full.
   int64_t bytesPerLine = (2 * plan.length() + plan.workElements(1)) * int64_t(sizeof(W));
-  int64_t available = axis.inner > 1 ? axis.inner : axis.outer;
-  linesPerBlock = std::clamp<int64_t>((256 << 10) / bytesPerLine, 1, 16);
+  int64_t available = axis.inner > 1 ? axis.inner : axis.outer, vector = 32 / int64_t(sizeof(W));
+  linesPerBlock = std::clamp<int64_t>((512 << 10) / bytesPerLine, 1, 16);
+  if (linesPerBlock < vector)
+    linesPerBlock = vector * bytesPerLine <= (4 << 20) ? vector : 1;
+  else
+    linesPerBlock -= linesPerBlock % vector;
   linesPerBlock = std::min(linesPerBlock, std::max<int64_t>(1, available));
   int64_t groups = (available + linesPerBlock - 1) / linesPerBlock;
   blocks = axis.inner > 1 ? axis.outer * groups : groups;
@@ -152,50 +157,63 @@ void Stage<T, W>::transform(const Job &job, const Block &block, W *scratch) cons
     scatterComplex(view, job.out, block);
 }
 
+/// Calls `body(e, q)` for elements and lines, along what lies side by side. Lines
+/// that are contiguous are far apart, often by a power of two that puts all of
+/// them into one set of the cache: there a cache line is finished before the
+/// next line's turn.
+template <typename Body>
+inline void forElements(int64_t elements, int64_t lines, bool contiguous, Body body) {
+  if (!contiguous) {
+    for (int64_t e = 0; e < elements; ++e)
+      for (int64_t q = 0; q < lines; ++q)
+        body(e, q);
+    return;
+  }
+  constexpr int64_t tile = 8;
+  for (int64_t first = 0; first < elements; first += tile)
+    for (int64_t q = 0; q < lines; ++q)
+      for (int64_t e = first, end = std::min(elements, first + tile); e < end; ++e)
+        body(e, q);
+}
+
 template <typename T, typename W>
 void Stage<T, W>::gatherComplex(FftData<W> to, const T *in, const Block &block) const {
-  for (int64_t e = 0; e < axis.length; ++e)
-    for (int64_t q = 0; q < block.lines; ++q) {
-      const T *value = in + 2 * (block.inBase + q * block.inLine + e * block.stride);
-      to.re[e * block.lines + q] = value[0];
-      to.im[e * block.lines + q] = value[1];
-    }
+  forElements(axis.length, block.lines, block.stride == 1, [&](int64_t e, int64_t q) {
+    const T *value = in + 2 * (block.inBase + q * block.inLine + e * block.stride);
+    to.re[e * block.lines + q] = value[0];
+    to.im[e * block.lines + q] = value[1];
+  });
 }
 
 template <typename T, typename W>
 void Stage<T, W>::scatterComplex(FftData<W> from, T *out, const Block &block) const {
-  for (int64_t e = 0; e < axis.length; ++e)
-    for (int64_t q = 0; q < block.lines; ++q) {
-      T *value = out + 2 * (block.outBase + q * block.outLine + e * block.stride);
-      value[0] = static_cast<T>(from.re[e * block.lines + q] * scale);
-      value[1] = static_cast<T>(from.im[e * block.lines + q] * scale);
-    }
+  forElements(axis.length, block.lines, block.stride == 1, [&](int64_t e, int64_t q) {
+    T *value = out + 2 * (block.outBase + q * block.outLine + e * block.stride);
+    value[0] = static_cast<T>(from.re[e * block.lines + q] * scale);
+    value[1] = static_cast<T>(from.im[e * block.lines + q] * scale);
+  });
 }
 
 template <typename T, typename W>
 void Stage<T, W>::gatherReal(FftData<W> to, const T *in, const Block &block) const {
-  for (int64_t q = 0; q < block.lines; ++q) {
+  forElements(plan.length(), block.lines, true, [&](int64_t e, int64_t q) {
     const T *line = in + block.inBase + q * block.inLine;
-    for (int64_t e = 0; e < plan.length(); ++e) {
-      to.re[e * block.lines + q] = halved ? line[2 * e] : line[e];
-      to.im[e * block.lines + q] = halved ? line[2 * e + 1] : T(0);
-    }
-  }
+    to.re[e * block.lines + q] = halved ? line[2 * e] : line[e];
+    to.im[e * block.lines + q] = halved ? line[2 * e + 1] : T(0);
+  });
 }
 
 template <typename T, typename W>
 void Stage<T, W>::scatterReal(FftData<W> from, T *out, const Block &block) const {
-  for (int64_t q = 0; q < block.lines; ++q) {
+  forElements(plan.length(), block.lines, true, [&](int64_t e, int64_t q) {
     T *line = out + block.outBase + q * block.outLine;
-    for (int64_t e = 0; e < plan.length(); ++e) {
-      if (!halved) {
-        line[e] = static_cast<T>(from.re[e * block.lines + q] * scale);
-        continue;
-      }
-      line[2 * e] = static_cast<T>(from.re[e * block.lines + q] * scale);
-      line[2 * e + 1] = static_cast<T>(from.im[e * block.lines + q] * scale);
+    if (!halved) {
+      line[e] = static_cast<T>(from.re[e * block.lines + q] * scale);
+      return;
     }
-  }
+    line[2 * e] = static_cast<T>(from.re[e * block.lines + q] * scale);
+    line[2 * e + 1] = static_cast<T>(from.im[e * block.lines + q] * scale);
+  });
 }
 
 /// The first half of the spectrum of a real line of odd length.
@@ -213,21 +231,17 @@ void Stage<T, W>::scatterHalf(FftData<W> from, T *out, const Block &block) const
 template <typename T, typename W>
 void Stage<T, W>::scatterHalfEven(FftData<W> from, T *out, const Block &block) const {
   int64_t m = plan.length(), lines = block.lines;
-  for (int64_t k = 0; k < half; ++k) {
-    int64_t a = k % m * lines, b = (m - k) % m * lines;
-    for (int64_t q = 0; q < lines; ++q) {
-      W evenRe = (from.re[a + q] + from.re[b + q]) / 2,
-        evenIm = (from.im[a + q] - from.im[b + q]) / 2;
-      W oddRe = (from.im[a + q] + from.im[b + q]) / 2,
-        oddIm = (from.re[b + q] - from.re[a + q]) / 2;
-      T *value = out + 2 * (block.outBase + q * block.outLine + k);
-      W re = evenRe + (rootRe[k] * oddRe - rootIm[k] * oddIm);
-      W im = evenIm + (rootRe[k] * oddIm + rootIm[k] * oddRe);
-      value[0] = static_cast<T>(re * scale);
-      // The ends are real; the sums above may leave a rounding error there.
-      value[1] = k == 0 || k == m ? T(0) : static_cast<T>(im * scale);
-    }
-  }
+  forElements(half, lines, true, [&](int64_t k, int64_t q) {
+    int64_t a = (k == m ? 0 : k) * lines + q, b = (k == 0 ? 0 : m - k) * lines + q;
+    W evenRe = (from.re[a] + from.re[b]) / 2, evenIm = (from.im[a] - from.im[b]) / 2;
+    W oddRe = (from.im[a] + from.im[b]) / 2, oddIm = (from.re[b] - from.re[a]) / 2;
+    W re = evenRe + (rootRe[k] * oddRe - rootIm[k] * oddIm);
+    W im = evenIm + (rootRe[k] * oddIm + rootIm[k] * oddRe);
+    T *value = out + 2 * (block.outBase + q * block.outLine + k);
+    value[0] = static_cast<T>(re * scale);
+    // The ends are real; the sums above may leave a rounding error there.
+    value[1] = k == 0 || k == m ? T(0) : static_cast<T>(im * scale);
+  });
 }
 
 /// The imaginary parts of the first value, and of the last for an even length,
@@ -250,19 +264,17 @@ void Stage<T, W>::gatherHalf(FftData<W> to, const T *in, const Block &block) con
 template <typename T, typename W>
 void Stage<T, W>::gatherHalfEven(FftData<W> to, const T *in, const Block &block) const {
   int64_t m = plan.length(), lines = block.lines;
-  for (int64_t q = 0; q < lines; ++q) {
+  forElements(m, lines, true, [&](int64_t k, int64_t q) {
     const T *line = in + 2 * (block.inBase + q * block.inLine);
-    for (int64_t k = 0; k < m; ++k) {
-      W aRe = line[2 * k], aIm = k == 0 ? T(0) : line[2 * k + 1];
-      W bRe = line[2 * (m - k)], bIm = k == 0 ? T(0) : line[2 * (m - k) + 1];
-      W sumRe = aRe + bRe, sumIm = aIm - bIm, differenceRe = aRe - bRe, differenceIm = aIm + bIm;
-      // Turned the other way: the conjugate root.
-      W oddRe = differenceRe * rootRe[k] + differenceIm * rootIm[k];
-      W oddIm = differenceIm * rootRe[k] - differenceRe * rootIm[k];
-      to.re[k * lines + q] = sumRe - oddIm;
-      to.im[k * lines + q] = sumIm + oddRe;
-    }
-  }
+    W aRe = line[2 * k], aIm = k == 0 ? T(0) : line[2 * k + 1];
+    W bRe = line[2 * (m - k)], bIm = k == 0 ? T(0) : line[2 * (m - k) + 1];
+    W sumRe = aRe + bRe, sumIm = aIm - bIm, differenceRe = aRe - bRe, differenceIm = aIm + bIm;
+    // Turned the other way: the conjugate root.
+    W oddRe = differenceRe * rootRe[k] + differenceIm * rootIm[k];
+    W oddIm = differenceIm * rootRe[k] - differenceRe * rootIm[k];
+    to.re[k * lines + q] = sumRe - oddIm;
+    to.im[k * lines + q] = sumIm + oddRe;
+  });
 }
 
 } // namespace

@@ -148,10 +148,10 @@ public:
       : matrices(matrices), precision(precision), lower(lower) {}
 
   llvm::Error run(void *const *buffers, const CallEnvironment &environment) override {
+    if (matrices.batch == 0 || matrices.elements() == 0)
+      return llvm::Error::success();
     if (buffers[0] != buffers[1])
       std::memcpy(buffers[1], buffers[0], matrices.batch * matrixBytes());
-    if (matrices.elements() == 0)
-      return llvm::Error::success();
     double n = matrices.rows;
     environment.pool->parallelFor(matrices.batch, nanosecondsFor(n * n * n / 3),
                                   [&](int64_t begin, int64_t end) {
@@ -200,10 +200,10 @@ public:
 
   llvm::Error run(void *const *buffers, const CallEnvironment &environment) override {
     int64_t size = kElementBytes[precision];
+    if (b.batch == 0 || b.elements() == 0)
+      return llvm::Error::success();
     if (buffers[1] != buffers[2])
       std::memcpy(buffers[2], buffers[1], b.batch * b.elements() * size);
-    if (b.elements() == 0)
-      return llvm::Error::success();
     auto *left = static_cast<char *>(buffers[0]), *right = static_cast<char *>(buffers[2]);
     environment.pool->parallelFor(b.batch, nanosecondsFor(double(a.rows) * double(b.elements())),
                                   [&](int64_t begin, int64_t end) {
