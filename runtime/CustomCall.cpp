@@ -66,16 +66,19 @@ prepareCustomCall(const cpu::CallSpec &spec, const CustomCallRegistry &registry)
   if (!target)
     return makeError(ErrorCode::UnknownCustomCall,
                      describe(spec) + ": no such target is registered");
+  llvm::Expected<CallConfig> config = CallConfig::parse(spec);
+  if (!config)
+    return config.takeError();
+  // JAX marks a typed call by this attribute and gives it version 1.
+  bool wantsTyped = spec.apiVersion == 4 || llvm::isa_and_nonnull<mlir::DictionaryAttr>(
+                                                config->get("mhlo.backend_config"));
   bool typed = target->kind == CustomCallTarget::Kind::TypedFfi;
-  if (typed != (spec.apiVersion == 4) || spec.apiVersion < 0 || spec.apiVersion > 4)
+  if (typed != wantsTyped || spec.apiVersion < 0 || spec.apiVersion > 4)
     return makeError(ErrorCode::InvalidProgram,
                      describe(spec) + llvm::formatv(" uses API version {0}, but the target is "
                                                     "registered {1} the typed FFI (version 4)",
                                                     spec.apiVersion, typed ? "for" : "without")
                                           .str());
-  llvm::Expected<CallConfig> config = CallConfig::parse(spec);
-  if (!config)
-    return config.takeError();
   return typed ? prepareFfiCall(spec, *target, *config)
                : prepareUntypedCall(spec, *target, *config);
 }

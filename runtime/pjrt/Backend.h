@@ -26,6 +26,8 @@ public:
   virtual ~LoadedProgram() = default;
 
   std::string name;
+  /// Tokens, whose element type is "token", are among them, but take no part in
+  /// a run and may be null there.
   std::vector<cpu::ValueSpec> arguments, results;
   cpu::CompileStats stats;
   /// It calls functions that may take long, block, or use the device themselves.

@@ -54,6 +54,8 @@ runtime::HostBlockRef Value::takeOver() {
   std::lock_guard<std::mutex> lock(mutex);
   if (!bytes || bytes.useCount() != 1 || !bytes->isOwned())
     return nullptr;
+  // What the last other holder did with the memory happened before this.
+  std::atomic_thread_fence(std::memory_order_acquire);
   return std::move(bytes);
 }
 

@@ -32,6 +32,18 @@ constexpr int64_t kTinyOperations = 64 << 10;
 
 class CpuProgram;
 
+/// What a program's own description no longer tells of the module.
+struct Outline {
+  bool hasLoops = false;
+  /// Of each argument and result of @main: is it a token? Compiled programs have
+  /// none, the framework counts them.
+  llvm::SmallVector<bool> argumentTokens, resultTokens;
+
+  static Outline of(mlir::ModuleOp module);
+  std::string serialize() const;
+  static std::optional<Outline> deserialize(llvm::StringRef &bytes);
+};
+
 /// The programs that are loaded now, and the counts of those that are not.
 struct Loaded {
   std::mutex mutex;
@@ -46,17 +58,20 @@ struct Loaded {
 
 class CpuProgram : public LoadedProgram {
 public:
-  CpuProgram(std::unique_ptr<runtime::Executable> made, bool hasLoops)
-      : executable(std::move(made)), hasLoops(hasLoops) {
+  CpuProgram(std::unique_ptr<runtime::Executable> made, Outline described)
+      : executable(std::move(made)), outline(std::move(described)) {
     const cpu::Program &program = executable->program();
     name = program.name;
-    arguments = program.arguments;
-    results = program.results;
+    arguments = withTokens(program.arguments, outline.argumentTokens);
+    results = withTokens(program.results, outline.resultTokens);
+    for (cpu::ValueSpec &result : results)
+      if (result.alias >= 0)
+        result.alias = withTokensBefore(result.alias);
     stats = program.stats;
     callsOut = llvm::any_of(program.calls,
                             [](const cpu::CallSpec &call) { return !call.isLibrary; });
     // What a loop costs is known only if its trips are: run none on the caller.
-    isTiny = !hasLoops && program.calls.empty() && stats.bytesAccessed <= kTinyBytes &&
+    isTiny = !outline.hasLoops && program.calls.empty() && stats.bytesAccessed <= kTinyBytes &&
              stats.flops <= kTinyOperations && stats.transcendentals <= kTinyOperations / 16;
     std::lock_guard<std::mutex> lock(Loaded::global().mutex);
     Loaded::global().programs.insert(this);
@@ -74,9 +89,18 @@ public:
   llvm::Error run(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
                   llvm::ArrayRef<runtime::ExecuteResult> results,
                   const runtime::CancelToken &cancel) override {
+    auto withoutTokens = [](auto values, const llvm::SmallVector<bool> &tokens) {
+      std::vector<std::remove_const_t<std::remove_reference_t<decltype(values[0])>>> kept;
+      for (auto [value, isToken] : llvm::zip_equal(values, tokens))
+        if (!isToken)
+          kept.push_back(value);
+      return kept;
+    };
+    auto inputs = withoutTokens(arguments, outline.argumentTokens);
+    auto outputs = withoutTokens(results, outline.resultTokens);
     runtime::ExecuteArgs args;
-    args.arguments = arguments;
-    args.results = results;
+    args.arguments = inputs;
+    args.results = outputs;
     args.cancel = &cancel;
     return executable->execute(args);
   }
@@ -84,7 +108,7 @@ public:
   int64_t codeBytes() const override { return executable->codeBytes(); }
 
   llvm::Expected<std::string> serialize() const override {
-    return (hasLoops ? "L" : "-") + runtime::serialize(executable->program());
+    return outline.serialize() + runtime::serialize(executable->program());
   }
 
   llvm::json::Object statistics() const {
@@ -108,17 +132,83 @@ public:
   runtime::ExecuteCounters counters() const { return executable->counters(); }
 
 private:
+  static std::vector<cpu::ValueSpec> withTokens(const std::vector<cpu::ValueSpec> &specs,
+                                                const llvm::SmallVector<bool> &tokens) {
+    std::vector<cpu::ValueSpec> all;
+    auto next = specs.begin();
+    for (bool isToken : tokens)
+      all.push_back(isToken ? cpu::ValueSpec{"token", {}, 0, -1} : *next++);
+    return all;
+  }
+
+  /// The number among all arguments of number `index` among those with memory.
+  int64_t withTokensBefore(int64_t index) const {
+    int64_t position = 0;
+    for (bool isToken : outline.argumentTokens) {
+      if (!isToken && index-- == 0)
+        break;
+      ++position;
+    }
+    return position;
+  }
+
   std::unique_ptr<runtime::Executable> executable;
-  bool hasLoops;
+  Outline outline;
 };
 
+Outline Outline::of(mlir::ModuleOp module) {
+  Outline outline;
+  outline.hasLoops =
+      module.walk([](stablehlo::WhileOp) { return mlir::WalkResult::interrupt(); })
+          .wasInterrupted();
+  // A module without @main is refused by the compiler.
+  if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main")) {
+    for (mlir::Type type : main.getArgumentTypes())
+      outline.argumentTokens.push_back(mlir::isa<stablehlo::TokenType>(type));
+    for (mlir::Type type : main.getResultTypes())
+      outline.resultTokens.push_back(mlir::isa<stablehlo::TokenType>(type));
+  }
+  return outline;
+}
+
+/// "L:0110:10;": loops, tokens among the arguments, among the results.
+std::string Outline::serialize() const {
+  std::string text = hasLoops ? "L:" : "-:";
+  for (bool isToken : argumentTokens)
+    text += isToken ? '1' : '0';
+  text += ':';
+  for (bool isToken : resultTokens)
+    text += isToken ? '1' : '0';
+  return text + ";";
+}
+
+std::optional<Outline> Outline::deserialize(llvm::StringRef &bytes) {
+  Outline outline;
+  llvm::StringRef text;
+  std::tie(text, bytes) = bytes.split(';');
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, ':');
+  if (parts.size() != 3)
+    return std::nullopt;
+  outline.hasLoops = parts[0] == "L";
+  for (char c : parts[1])
+    outline.argumentTokens.push_back(c == '1');
+  for (char c : parts[2])
+    outline.resultTokens.push_back(c == '1');
+  return outline;
+}
+
 llvm::Expected<std::shared_ptr<LoadedProgram>> load(std::unique_ptr<cpu::Program> program,
-                                                    bool hasLoops) {
+                                                    Outline outline) {
+  auto tokens = [](const llvm::SmallVector<bool> &list) { return llvm::count(list, true); };
+  if (program->arguments.size() + tokens(outline.argumentTokens) != outline.argumentTokens.size() ||
+      program->results.size() + tokens(outline.resultTokens) != outline.resultTokens.size())
+    return makeError(ErrorCode::Internal, "a program whose signature is not its module's");
   llvm::Expected<std::unique_ptr<runtime::Executable>> executable =
       runtime::Executable::create(std::move(program));
   if (!executable)
     return executable.takeError();
-  return std::make_shared<CpuProgram>(std::move(*executable), hasLoops);
+  return std::make_shared<CpuProgram>(std::move(*executable), std::move(outline));
 }
 
 llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
@@ -130,24 +220,22 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
   mlir::OwningOpRef<mlir::ModuleOp> module = readProgram(source, "program", &context);
   if (!module)
     return diagnostics.take(ErrorCode::MalformedProgram, "the program could not be read");
-  bool hasLoops = module->walk([](stablehlo::WhileOp) { return mlir::WalkResult::interrupt(); })
-                      .wasInterrupted();
+  Outline outline = Outline::of(*module);
   llvm::Expected<std::unique_ptr<cpu::Program>> program =
       cpu::compile(std::move(module), options);
   if (!program)
     return program.takeError();
-  return load(std::move(*program), hasLoops);
+  return load(std::move(*program), std::move(outline));
 }
 
 llvm::Expected<std::shared_ptr<LoadedProgram>> loadSerialized(llvm::StringRef bytes) {
-  bool hasLoops = bytes.starts_with("L");
-  if (!hasLoops && !bytes.starts_with("-"))
+  std::optional<Outline> outline = Outline::deserialize(bytes);
+  if (!outline)
     return makeError(ErrorCode::ExecutableMismatch, "no serialized program");
-  llvm::Expected<std::unique_ptr<cpu::Program>> program =
-      runtime::deserialize(bytes.drop_front());
+  llvm::Expected<std::unique_ptr<cpu::Program>> program = runtime::deserialize(bytes);
   if (!program)
     return program.takeError();
-  return load(std::move(*program), hasLoops);
+  return load(std::move(*program), std::move(*outline));
 }
 } // namespace
 

@@ -86,9 +86,10 @@ Status describe(CompiledBody &body) {
 }
 
 std::string fingerprintOf(const CompiledBody &body, const cpu::CompileOptions &options) {
-  // Two independent hashes: this names entries of persistent caches.
+  // The machine does not change, and looking at it takes longer than hashing.
+  static const uint64_t machine = TopologyDescription().fingerprint();
   std::string key = versionText() + "|" + std::to_string(options.hash()) + "|" +
-                    std::to_string(TopologyDescription().fingerprint()) + "|" + body.source;
+                    std::to_string(machine) + "|" + body.source;
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(key.data()), key.size()));
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
