@@ -96,7 +96,7 @@ void spokeshave::schedule::assignArena(Plan &plan) {
       order.push_back(node);
   auto key = [&](NodeId node) {
     // Of those that begin together the larger first: fewer odd holes.
-    return std::make_tuple(plan.nodes[node].live.begin(), -plan.nodes[node].bytes(), node);
+    return std::make_tuple(plan.nodes[node].live.firstWindow(), -plan.nodes[node].bytes(), node);
   };
   llvm::sort(order, [&](NodeId a, NodeId b) { return key(a) < key(b); });
 
@@ -109,12 +109,12 @@ void spokeshave::schedule::assignArena(Plan &plan) {
   };
   for (NodeId node : order) {
     const LiveSet &live = plan.nodes[node].live;
-    for (; !deaths.empty() && deaths.top().first <= live.begin(); deaths.pop()) {
+    for (; !deaths.empty() && deaths.top().first <= live.firstWindow(); deaths.pop()) {
       NodeId dead = deaths.top().second;
       free.release(plan.offsetOf[dead], sizeOf(dead));
     }
     plan.offsetOf[node] = free.allocate(sizeOf(node));
-    deaths.push({live.end(), node});
+    deaths.push({live.endWindow(), node});
   }
   plan.arenaBytes = free.size();
 }

@@ -19,9 +19,6 @@ using namespace spokeshave::schedule;
 
 namespace {
 
-/// More windows than this in which two classes both live are not looked at.
-constexpr size_t kMostHandovers = 16;
-
 struct Candidate {
   NodeId source, target;
   int32_t window;
@@ -32,7 +29,7 @@ struct Candidate {
 
 class Coalescer {
 public:
-  explicit Coalescer(Plan &plan) : plan(plan), handedOver(plan.nodes.size()) {
+  explicit Coalescer(Plan &plan) : plan(plan) {
     plan.classOf.resize(plan.nodes.size());
     for (NodeId node = 0; node < NodeId(plan.nodes.size()); ++node)
       plan.classOf[node] = node;
@@ -47,16 +44,12 @@ private:
   }
   void collect();
   void joinDonations();
-  using Windows = SmallVector<int32_t, 4>;
-  std::optional<Windows> mayJoin(NodeId a, NodeId b);
-  void join(NodeId a, NodeId b, ArrayRef<int32_t> windows);
+  bool mayJoin(NodeId a, NodeId b);
+  void join(NodeId a, NodeId b);
 
   Plan &plan;
   std::vector<Candidate> candidates;
   DenseMap<int32_t, SmallVector<size_t, 2>> byWindow; ///< of candidates
-  /// By representative: windows in which two values of the class are live, one
-  /// being handed over to the other. No third may join there.
-  std::vector<SmallVector<int32_t, 1>> handedOver;
 };
 
 void Coalescer::collect() {
@@ -85,33 +78,27 @@ void Coalescer::collect() {
     byWindow[candidate.window].push_back(index);
 }
 
-/// The windows in which values of both classes are live, if in each of them a
-/// value passes from one class to the other; none if the classes cannot join.
-std::optional<Coalescer::Windows> Coalescer::mayJoin(NodeId a, NodeId b) {
+/// No two values may be live in one moment. Where one is read for the last time
+/// in the window in which the other is written, the step must know of it: a copy,
+/// or a kernel that may work in place.
+bool Coalescer::mayJoin(NodeId a, NodeId b) {
   const Node &first = plan.nodes[a], &second = plan.nodes[b];
   if (first.readOnly || second.readOnly || first.bytes() != second.bytes())
-    return std::nullopt;
+    return false;
   if (first.home != Home::Arena && second.home != Home::Arena)
-    return std::nullopt;
-  std::optional<Windows> windows = first.live.overlap(second.live, kMostHandovers);
+    return false;
+  auto windows = first.live.handovers(second.live);
   if (!windows)
-    return std::nullopt;
-  for (int32_t window : *windows) {
-    // A class holds one value in each window, two where one hands over to the
-    // other: then a third has no place.
-    if (llvm::is_contained(handedOver[a], window) || llvm::is_contained(handedOver[b], window))
-      return std::nullopt;
-    auto passes = [&](size_t index) {
+    return false;
+  return llvm::all_of(*windows, [&](int32_t window) {
+    return llvm::any_of(byWindow[window], [&](size_t index) {
       NodeId source = find(candidates[index].source), target = find(candidates[index].target);
       return (source == a && target == b) || (source == b && target == a);
-    };
-    if (!llvm::any_of(byWindow[window], passes))
-      return std::nullopt;
-  }
-  return windows;
+    });
+  });
 }
 
-void Coalescer::join(NodeId a, NodeId b, ArrayRef<int32_t> windows) {
+void Coalescer::join(NodeId a, NodeId b) {
   // The representative is the one with a home; else the one with more intervals,
   // so that the shorter list is added to the longer one.
   bool keepSecond = plan.nodes[a].home == Home::Arena &&
@@ -120,20 +107,15 @@ void Coalescer::join(NodeId a, NodeId b, ArrayRef<int32_t> windows) {
   if (keepSecond)
     std::swap(a, b);
   plan.nodes[a].live.add(plan.nodes[b].live);
-  llvm::append_range(handedOver[a], handedOver[b]);
-  llvm::append_range(handedOver[a], windows);
   plan.classOf[b] = a;
 }
 
 /// A result that takes over a donated argument is the same memory, whatever is
 /// live when: where that is too early, the last copies put it right.
 void Coalescer::joinDonations() {
-  int32_t last = plan.windowBlock.size() - 1;
   for (auto [result, argument] : llvm::zip_equal(plan.results, plan.aliases))
     if (argument >= 0)
-      join(plan.arguments[argument], result,
-           plan.nodes[plan.arguments[argument]].live.end() > last ? ArrayRef(last)
-                                                                  : ArrayRef<int32_t>());
+      join(plan.arguments[argument], result);
 }
 
 void Coalescer::run() {
@@ -141,10 +123,8 @@ void Coalescer::run() {
   collect();
   for (const Candidate &candidate : candidates) {
     NodeId a = find(candidate.source), b = find(candidate.target);
-    if (a == b)
-      continue;
-    if (std::optional<Windows> windows = mayJoin(a, b))
-      join(a, b, *windows);
+    if (a != b && mayJoin(a, b))
+      join(a, b);
   }
   for (NodeId node = 0; node < NodeId(plan.nodes.size()); ++node)
     find(node);

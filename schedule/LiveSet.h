@@ -4,9 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The steps of a program are numbered in order; a step's number is its window.
-// A live set is a sorted list of half-open ranges of windows: with holes, since
-// a loop-carried buffer holds nothing between the last use of the old value and
-// the arrival of the new one, and that hole is what makes work in place possible.
+// Each window has two moments: in the first the step reads, in the second it
+// writes. A value is live from the moment 2 * window + 1 in which it is written
+// to the moment 2 * window of its last read. A live set is a sorted list of
+// half-open ranges of moments: with holes, since a loop-carried buffer holds
+// nothing between the last use of the old value and the arrival of the new one,
+// and that hole is what makes work in place possible.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -50,24 +53,26 @@ public:
 
   llvm::ArrayRef<Interval> get() const { return intervals; }
   bool empty() const { return intervals.empty(); }
-  int32_t begin() const { return intervals.front().begin; }
-  int32_t end() const { return intervals.back().end; }
+  /// The first window in which something is live, and the one after the last.
+  int32_t firstWindow() const { return intervals.front().begin / 2; }
+  int32_t endWindow() const { return (intervals.back().end + 1) / 2; }
 
-  /// The windows that are in both sets, or none if they are more than `most`.
-  /// Walks the shorter list and searches in the longer one.
-  std::optional<llvm::SmallVector<int32_t, 4>> overlap(const LiveSet &other, size_t most) const {
+  /// The windows in which a value of one set is read for the last time and one
+  /// of the other is written; none if both are live in any moment. Walks the
+  /// shorter list and searches in the longer one.
+  std::optional<llvm::SmallVector<int32_t, 4>> handovers(const LiveSet &other) const {
     if (other.intervals.size() < intervals.size())
-      return other.overlap(*this, most);
+      return other.handovers(*this);
     llvm::SmallVector<int32_t, 4> windows;
     for (Interval mine : intervals)
-      for (auto *theirs = other.firstEndingAfter(mine.begin);
-           theirs != other.intervals.end() && theirs->begin < mine.end; ++theirs)
-        for (int32_t window = std::max(mine.begin, theirs->begin);
-             window < std::min(mine.end, theirs->end); ++window) {
-          if (windows.size() == most)
-            return std::nullopt;
-          windows.push_back(window);
-        }
+      for (auto *theirs = other.firstEndingAt(mine.begin);
+           theirs != other.intervals.end() && theirs->begin <= mine.end; ++theirs) {
+        int32_t begin = std::max(mine.begin, theirs->begin);
+        if (begin < std::min(mine.end, theirs->end))
+          return std::nullopt;
+        if (begin % 2 == 1)
+          windows.push_back(begin / 2);
+      }
     return windows;
   }
 
@@ -78,9 +83,8 @@ private:
     return std::partition_point(intervals.begin(), intervals.end(),
                                 [&](Interval interval) { return interval.end < position; });
   }
-  List::const_iterator firstEndingAfter(int32_t position) const {
-    return std::partition_point(intervals.begin(), intervals.end(),
-                                [&](Interval interval) { return interval.end <= position; });
+  List::const_iterator firstEndingAt(int32_t position) const {
+    return const_cast<LiveSet *>(this)->firstEndingAt(position);
   }
 
   List intervals;

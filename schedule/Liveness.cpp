@@ -22,8 +22,8 @@ public:
   void run();
 
 private:
-  /// Makes `live` from window `from` of `block` to the last of `reads`, which
-  /// all lie in `block` or blocks inside.
+  /// Makes `live` from moment `from` in `block` to the last of `reads`, windows
+  /// that all lie in `block` or blocks inside.
   void extend(LiveSet &live, int32_t block, int32_t from, ArrayRef<int32_t> reads);
   /// The node's reads with first <= window <= last.
   ArrayRef<int32_t> readsWithin(NodeId node, int32_t first, int32_t last) const;
@@ -47,22 +47,22 @@ void Liveness::extend(LiveSet &live, int32_t block, int32_t from, ArrayRef<int32
   int32_t last = reads.back();
   int32_t inner = plan.windowBlock[last];
   if (inner == block) {
-    live.add(from, last + 1);
+    live.add(from, 2 * last + 1);
     return;
   }
   while (plan.blocks[inner].parent != block)
     inner = plan.blocks[inner].parent;
   const BlockInfo &info = plan.blocks[inner];
-  live.add(from, info.stepFirst + 1);
+  live.add(from, 2 * info.stepFirst + 2);
   if (info.inLoop) {
-    live.add(info.stepFirst, info.stepLast + 1);
+    live.add(from, 2 * info.stepLast + 2);
     return;
   }
   for (int32_t sibling : info.siblings) {
     const BlockInfo &branch = plan.blocks[sibling];
     auto *begin = llvm::lower_bound(reads, branch.first);
     auto *end = llvm::upper_bound(reads, branch.last);
-    extend(live, sibling, branch.first, ArrayRef<int32_t>(begin, end));
+    extend(live, sibling, 2 * branch.first, ArrayRef<int32_t>(begin, end));
   }
 }
 
@@ -72,27 +72,27 @@ void Liveness::visitLoopValue(const LoopValue &value) {
   LiveSet &live = plan.nodes[value.node].live;
   live.add(value.entry, value.bodyFirst);
   extend(live, value.body, value.bodyFirst, readsWithin(value.node, value.bodyFirst, value.latch));
-  live.add(value.latch, value.latch + 1);
-  live.add(value.exit, value.exit + 1);
-  extend(live, value.parent, value.exit, readsWithin(value.node, value.exit, INT32_MAX));
+  live.add(2 * value.latch + 1, 2 * value.latch + 2);
+  live.add(2 * value.exit, 2 * value.exit + 2);
+  extend(live, value.parent, 2 * value.exit, readsWithin(value.node, value.exit, INT32_MAX));
 }
 
 void Liveness::visitCaseValue(const CaseValue &value) {
   LiveSet &live = plan.nodes[value.node].live;
   for (int32_t arrival : value.arrivals)
-    live.add(arrival, arrival + 1);
-  live.add(value.exit, value.exit + 1);
-  extend(live, value.parent, value.exit, readsWithin(value.node, value.exit, INT32_MAX));
+    live.add(2 * arrival + 1, 2 * arrival + 2);
+  live.add(2 * value.exit, 2 * value.exit + 2);
+  extend(live, value.parent, 2 * value.exit, readsWithin(value.node, value.exit, INT32_MAX));
 }
 
 /// Arguments are there from the start. What may not be written is live always.
 void Liveness::visitHomes() {
-  int32_t end = plan.windowBlock.size();
+  int32_t end = 2 * plan.windowBlock.size();
   for (auto [id, node] : llvm::enumerate(plan.nodes)) {
     if (node.readOnly) {
       node.live.add(0, end);
     } else if (node.home == Home::Argument) {
-      node.live.add(0, 1);
+      node.live.add(0, 2);
       extend(node.live, 0, 0, node.reads);
     }
   }
@@ -104,10 +104,8 @@ void Liveness::run() {
   visitHomes();
   for (const PlainValue &value : plan.plainValues) {
     LiveSet &live = plan.nodes[value.node].live;
-    // What nobody reads still is there when the step ends: it must not take the
-    // place of an input that somebody reads later.
-    live.add(value.window, value.window + 2);
-    extend(live, value.block, value.window, plan.nodes[value.node].reads);
+    live.add(2 * value.window + 1, 2 * value.window + 2);
+    extend(live, value.block, 2 * value.window + 1, plan.nodes[value.node].reads);
   }
   for (const LoopValue &value : plan.loopValues)
     visitLoopValue(value);

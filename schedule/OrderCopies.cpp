@@ -42,7 +42,7 @@ void CopyOrder::breakCircle() {
   const Copy &first = waiting.front();
   NodeId victim = first.target.node;
   NodeId saved = plan.addNode(plan.nodes[victim].type, step.op->getLoc());
-  plan.nodes[saved].live.add(step.window, step.window + 1);
+  plan.nodes[saved].live.add(2 * step.window, 2 * step.window + 2);
   plan.classOf.push_back(saved);
   NodeId victimClass = plan.classOf[victim];
   MemRefType type = plan.nodes[victim].type;
