@@ -32,17 +32,19 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
-/// The type in which products of `dot` are summed: f32 for all narrow floats,
+/// The type in which the products are summed: f32 for all narrow floats,
 /// integers of at least 32 bits.
-Type accumulatorType(hlo::DotGeneralOp dot) {
-  Type element = typeOf(dot).getElementType();
+Type accumulatorType(Operation *product) {
+  Type element = typeOf(product->getResult(0)).getElementType();
   if (auto complex = dyn_cast<ComplexType>(element))
     element = complex.getElementType();
   if (element.isF64() || element.isF32())
     return element;
-  MLIRContext *context = dot.getContext();
+  MLIRContext *context = product->getContext();
   if (isa<FloatType>(element))
     return Float32Type::get(context);
   return IntegerType::get(context, element.getIntOrFloatBitWidth() > 32 ? 64 : 32);
@@ -56,7 +58,7 @@ struct Plan {
   int64_t blockRows, blockColumns, rowBlocks, columnBlocks;
 };
 
-Plan makePlan(const MatrixView &view, int64_t bits, const machine::Machine &machine) {
+Plan makePlan(const MatrixProblem &view, int64_t bits, const machine::Machine &machine) {
   Plan plan;
   plan.lanes = machine.lanes(bits);
   // Two registers hold the row of rhs, one a broadcast; the rest accumulate.
@@ -99,11 +101,11 @@ struct Panel {
 
 class DotLowering {
 public:
-  DotLowering(FusionLowering &lowering, hlo::DotGeneralOp dot, ElementEmitter &emitter)
-      : lowering(lowering), dot(dot), emitter(emitter), builder(lowering.builder), view(dot),
-        accumulator(accumulatorType(dot)),
+  DotLowering(FusionLowering &lowering, MatrixProblem &problem, ElementEmitter &emitter)
+      : lowering(lowering), view(problem), product(problem.op->getResult(0)), emitter(emitter),
+        builder(lowering.builder), accumulator(accumulatorType(problem.op)),
         plan(makePlan(view, accumulator.getIntOrFloatBitWidth(), lowering.machine)),
-        isComplex(isa<ComplexType>(typeOf(dot).getElementType())) {}
+        isComplex(isa<ComplexType>(typeOf(product).getElementType())) {}
 
   LogicalResult run();
 
@@ -127,19 +129,19 @@ private:
   LogicalResult storePacked(FailureOr<Element> element, ArrayRef<Value> planes, Value offset);
 
   FusionLowering &lowering;
-  hlo::DotGeneralOp dot;
+  MatrixProblem &view;
+  Value product;
   ElementEmitter &emitter;
   OpBuilder &builder;
-  MatrixView view;
   Type accumulator;
   Plan plan;
   bool isComplex;
 
   Index batch, rowBegin, columnBegin;
-  Value rowEnd, columnEnd;                   ///< of the block
-  SmallVector<Panel, 3> a, b;                ///< planes: re, im (and -im of a)
+  Value rowEnd, columnEnd;    ///< of the block
+  SmallVector<Panel, 3> a, b; ///< planes: re, im (and -im of a)
   bool packA = true, packB = true;
-  SmallVector<Value, 2> c;                   ///< accumulators of one tile
+  SmallVector<Value, 2> c; ///< accumulators of one tile
   int64_t scratchBytes = 0, depthStrideOfA = 0;
 };
 
@@ -149,7 +151,8 @@ private:
 Value DotLowering::scratch(int64_t elements) {
   int64_t offset = scratchBytes;
   scratchBytes += llvm::alignTo(elements * accumulator.getIntOrFloatBitWidth() / 8, 64) + 64;
-  return builder.create<ScratchOp>(lowering.loc(), MemRefType::get({elements}, accumulator), offset);
+  return builder.create<ScratchOp>(lowering.loc(), MemRefType::get({elements}, accumulator),
+                                   offset);
 }
 
 /// From the task's number to the block's batch, rows and columns.
@@ -191,7 +194,7 @@ LogicalResult DotLowering::storePacked(FailureOr<Element> element, ArrayRef<Valu
   auto store = [&](Num value, Value plane) {
     if (auto integer = dyn_cast<IntegerType>(accumulator))
       if (value.bits() < integer.getWidth())
-        value = isUnsigned(typeOf(dot.getLhs()).getElementType())
+        value = isUnsigned(typeOf(view.op->getOperand(0)).getElementType())
                     ? value.zeroExtended(integer.getWidth())
                     : value.signExtended(integer.getWidth());
     if (accumulator.isF64() && !value.element().isF64())
@@ -232,7 +235,7 @@ LogicalResult DotLowering::packColumns() {
         {
           Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
           ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
-          element = emitter.emit(dot.getRhs(), view.rhs(space, batch, k, lane));
+          element = view.rhs(emitter, batch, k, lane);
         }
         if (failed(storePacked(element, planes, space.scalar(at))))
           return failure();
@@ -260,8 +263,8 @@ DotLowering::forStrips(llvm::function_ref<LogicalResult(const Index &, int64_t)>
   }
   if (!rest)
     return success();
-  Value last = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, rowEnd,
-                                                   index(whole));
+  Value last =
+      builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, rowEnd, index(whole));
   auto branch = builder.create<scf::IfOp>(loc, last);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -287,8 +290,8 @@ DotLowering::forPanels(llvm::function_ref<LogicalResult(const Index &, int64_t)>
   }
   if (!rest)
     return success();
-  Value last = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, columnEnd,
-                                                   index(whole));
+  Value last =
+      builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, columnEnd, index(whole));
   auto branch = builder.create<scf::IfOp>(loc, last);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -303,13 +306,18 @@ LogicalResult DotLowering::packRows(const Index &row, int64_t rows) {
   SmallVector<Value> planes;
   for (const Panel &panel : a)
     planes.push_back(panel.buffer);
+  int64_t outer = view.k / view.depthRow;
+  auto copy = [&](const Index &i, const Index &k) {
+    FailureOr<Element> element = view.lhs(emitter, batch, space.add(row, i), k);
+    Index at = space.add(space.scale(i, a[0].rowStride), k);
+    at.lane = 0;
+    return storePacked(element, planes, space.scalar(at));
+  };
   return forRange(emitter, index(0), index(rows), rows, [&](const Index &i) {
-    return forLanes(emitter, index(0), index(view.k), view.k, plan.lanes, [&](const Index &k) {
-      FailureOr<Element> element =
-          emitter.emit(dot.getLhs(), view.lhs(space, batch, space.add(row, i), k));
-      Index at = space.add(space.scale(i, a[0].rowStride), k);
-      at.lane = 0;
-      return storePacked(element, planes, space.scalar(at));
+    return forRange(emitter, index(0), index(outer), outer, [&](const Index &part) {
+      Index base = space.scale(part, view.depthRow);
+      return forLanes(emitter, index(0), index(view.depthRow), view.depthRow, plan.lanes,
+                      [&](const Index &k) { return copy(i, space.add(base, k)); });
     });
   });
 }
@@ -317,9 +325,8 @@ LogicalResult DotLowering::packRows(const Index &row, int64_t rows) {
 LogicalResult DotLowering::emitStrip(const Index &row, int64_t rows) {
   if (packA && failed(packRows(row, rows)))
     return failure();
-  return forPanels([&](const Index &column, int64_t columns) {
-    return emitTile(row, rows, column, columns);
-  });
+  return forPanels(
+      [&](const Index &column, int64_t columns) { return emitTile(row, rows, column, columns); });
 }
 
 void DotLowering::multiply(const Panel &left, const Panel &right, Value target, int64_t rows,
@@ -353,7 +360,7 @@ LogicalResult DotLowering::emitTile(const Index &row, int64_t rows, const Index 
 
 /// The finished sum at a row and column of the tile, as the dot's element type.
 Element DotLowering::sum(Value row, const Index &localColumn) {
-  Type element = typeOf(dot).getElementType();
+  Type element = typeOf(product).getElementType();
   IndexSpace &space = emitter.space();
   Index at = localColumn;
   at.lane = 0;
@@ -389,13 +396,13 @@ LogicalResult DotLowering::emitEpilogue(const Index &row, int64_t rows, const In
       Index lane = space.add(column, r * plan.lanes);
       lane.lane = plan.lanes > 1 ? 1 : 0;
       Position expected = view.result(space, batch, space.add(row, i), lane);
-      emitter.bind(dot.getResult(), [&](const Position &at) -> FailureOr<Element> {
+      emitter.bind(product, [&](const Position &at) -> FailureOr<Element> {
         if (!(at == expected))
-          return dot.emitOpError("is read at another place than it is computed for");
+          return view.op->emitOpError("is read at another place than it is computed for");
         return sum(space.scalar(i), Index(r * plan.lanes));
       });
       LogicalResult done = emitOutputs(space.add(row, i), lane);
-      emitter.unbind(dot.getResult());
+      emitter.unbind(product);
       if (failed(done))
         return failure();
     }
@@ -424,7 +431,8 @@ static std::optional<Position> follow(IndexSpace &space, Value from, Value to, P
         Value value = work.pop_back_val();
         if (value == from)
           next = operand;
-        else if (Operation *definition = value.getDefiningOp(); definition && seen.insert(value).second)
+        else if (Operation *definition = value.getDefiningOp();
+                 definition && seen.insert(value).second)
           llvm::append_range(work, definition->getOperands());
       }
     }
@@ -452,7 +460,7 @@ LogicalResult DotLowering::emitOutputs(const Index &row, const Index &column) {
   SmallVector<std::pair<Element, Position>, 2> results;
   for (Value output : fusion.getYield().getValues()) {
     std::optional<Position> at =
-        follow(space, dot.getResult(), output, view.result(space, batch, row, column));
+        follow(space, product, output, view.result(space, batch, row, column));
     if (!at)
       return fusion.emitOpError("has a result that does not come from its product");
     FailureOr<Element> element = emitter.emit(output, *at);
@@ -471,7 +479,8 @@ LogicalResult DotLowering::emitOutputs(const Index &row, const Index &column) {
 LogicalResult DotLowering::run() {
   FuncOp kernel = lowering.kernel;
   kernel.setTasks(view.batch * plan.rowBlocks * plan.columnBlocks);
-  int64_t flops = 2 * std::min(plan.blockRows, view.m) * std::min(plan.blockColumns, view.n) * view.k;
+  int64_t flops =
+      2 * std::min(plan.blockRows, view.m) * std::min(plan.blockColumns, view.n) * view.k;
   // Some 50 GFLOP/s; memory-bound shapes cost their bytes.
   kernel.setTaskCostNs(std::max<int64_t>(flops / 50, plan.blockColumns * view.k * 4 / 10));
   if (view.batch * view.m * view.n == 0) {
@@ -483,23 +492,20 @@ LogicalResult DotLowering::run() {
   for (int i = 0; i < (isComplex ? 2 : 1); ++i)
     c.push_back(scratch(plan.rows * plan.panel));
 
-  // Variables that stand for any row, step and column, to see how operands lie.
-  Value x = builder.create<arith::ConstantIndexOp>(lowering.loc(), 0);
-  Value y = builder.create<arith::ConstantIndexOp>(lowering.loc(), 0);
   if (!isComplex && view.k > 0) {
-    Index ix = space.variable(x, 0, view.m - 1), iy = space.variable(y, 0, view.k - 1);
-    auto left = resolveDirect(emitter, dot.getLhs(), view.lhs(space, batch, ix, iy), x, y);
+    std::optional<DirectRead> left = view.directLhs(emitter, batch);
     // Rows a multiple of a kilobyte apart would meet in a few sets of the cache.
-    if (left && widens(left->buffer) && (view.m == 1 || left->rowStride % 256 != 0 || plan.rows <= 4)) {
+    if (left && widens(left->buffer) &&
+        (view.m == 1 || left->firstStride % 256 != 0 || plan.rows <= 4)) {
       packA = false;
-      a.push_back({left->buffer, space.scalar(left->origin), left->rowStride, left->stride2});
+      a.push_back(
+          {left->buffer, space.scalar(left->origin), left->firstStride, left->secondStride});
     }
-    Value z = builder.create<arith::ConstantIndexOp>(lowering.loc(), 0);
-    Index iz = space.variable(z, 0, view.n - 1);
-    auto right = resolveDirect(emitter, dot.getRhs(), view.rhs(space, batch, iy, iz), z, y);
-    if (right && widens(right->buffer) && right->rowStride == 1 && plan.blockRows <= 2 * plan.rows) {
+    std::optional<DirectRead> right = view.directRhs(emitter, batch);
+    if (right && widens(right->buffer) && right->firstStride == 1 &&
+        plan.blockRows <= 2 * plan.rows) {
       packB = false;
-      b.push_back({right->buffer, space.scalar(right->origin), 1, right->stride2});
+      b.push_back({right->buffer, space.scalar(right->origin), 1, right->secondStride});
     }
   }
   if (packA) {
@@ -509,16 +515,24 @@ LogicalResult DotLowering::run() {
   }
   if (packB && failed(packColumns()))
     return failure();
-  LogicalResult done = forStrips([&](const Index &row, int64_t rows) { return emitStrip(row, rows); });
+  LogicalResult done =
+      forStrips([&](const Index &row, int64_t rows) { return emitStrip(row, rows); });
   kernel.setScratchBytes(scratchBytes);
   return done;
 }
 
 LogicalResult kernel::lowerDot(FusionLowering &lowering) {
   auto dots = lowering.fusion.getBlock().getOps<hlo::DotGeneralOp>();
-  if (dots.empty())
-    return lowering.fusion.emitOpError("of kind dot holds no dot_general");
+  if (!llvm::hasSingleElement(dots))
+    return lowering.fusion.emitOpError("of kind dot holds not exactly one dot_general");
   ElementEmitter emitter(lowering.builder, lowering.machine, lowering.fusion,
                          lowering.kernel.getBuffers());
-  return DotLowering(lowering, *dots.begin(), emitter).run();
+  return DotLowering(lowering, *matrixOf(*dots.begin()), emitter).run();
+}
+
+LogicalResult kernel::lowerMatrixConvolution(FusionLowering &lowering, hlo::ConvolutionOp op) {
+  ElementEmitter emitter(lowering.builder, lowering.machine, lowering.fusion,
+                         lowering.kernel.getBuffers());
+  int64_t lanes = lowering.machine.lanes(accumulatorType(op).getIntOrFloatBitWidth());
+  return DotLowering(lowering, *matrixOf(op, lanes), emitter).run();
 }

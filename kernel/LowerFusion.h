@@ -9,7 +9,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "kernel/Elements.h"
+#include "kernel/Accumulate.h"
+#include "kernel/ConvolutionShape.h"
 
 namespace spokeshave::kernel {
 
@@ -27,11 +28,32 @@ struct FusionLowering {
   mlir::Location loc() { return fusion.getLoc(); }
 };
 
-mlir::LogicalResult lowerLoop(FusionLowering &lowering);
 mlir::LogicalResult lowerReduce(FusionLowering &lowering);
 mlir::LogicalResult lowerRows(FusionLowering &lowering);
 mlir::LogicalResult lowerUpdate(FusionLowering &lowering);
+/// `bindHero` may bind values that an emitter cannot evaluate on its own, at
+/// `heroCost` picoseconds for an element.
+mlir::LogicalResult lowerLoop(FusionLowering &lowering,
+                              llvm::function_ref<void(ElementEmitter &)> bindHero = {},
+                              int64_t heroCost = 0);
+mlir::LogicalResult lowerWindow(FusionLowering &lowering);
+mlir::LogicalResult lowerConvolution(FusionLowering &lowering);
+/// For those that isMatrixConvolution picks: in LowerDot.cpp.
+mlir::LogicalResult lowerMatrixConvolution(FusionLowering &lowering,
+                                           stablehlo::ConvolutionOp convolution);
+mlir::LogicalResult lowerScan(FusionLowering &lowering);
+mlir::LogicalResult lowerScatter(FusionLowering &lowering);
+mlir::LogicalResult lowerSort(FusionLowering &lowering);
+/// The composite chlo.top_k of a sort fusion.
+mlir::LogicalResult lowerTopK(FusionLowering &lowering, stablehlo::CompositeOp topK,
+                              ElementEmitter &emitter);
+mlir::LogicalResult lowerDecomposition(FusionLowering &lowering);
 mlir::LogicalResult lowerDot(FusionLowering &lowering);
+
+/// Binds all results of `hero` to what `evaluate` gives for a position, evaluated
+/// once for results that are read at one place.
+void bindAll(ElementEmitter &emitter, mlir::Operation *hero,
+             std::function<mlir::FailureOr<Elements>(const Position &)> evaluate);
 
 /// What is on of a tile that begins at `index` where `count` elements are left:
 /// lane l is on if l < count.

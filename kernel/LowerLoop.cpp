@@ -34,7 +34,7 @@ struct Plan {
 };
 
 Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Machine &machine,
-              int64_t &cost) {
+              int64_t heroCost, int64_t &cost) {
   Plan plan;
   bool sameShape = llvm::all_of(roots, [&](Value root) {
     return typeOf(root).getShape() == typeOf(roots[0]).getShape();
@@ -60,7 +60,7 @@ Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Mach
   plan.lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(plan.extent));
 
   // Tasks of roughly 20 microseconds, at least some thousand elements.
-  int64_t price = std::max<int64_t>(1, picosecondsPerElement(fusion, plan.lanes));
+  int64_t price = std::max<int64_t>(1, picosecondsPerElement(fusion, plan.lanes) + heroCost / plan.lanes);
   int64_t target = std::clamp<int64_t>(llvm::bit_floor(uint64_t(20'000'000 / price)), 2048, 1 << 18);
   if (plan.extent >= 2 * target) {
     plan.chunk = target;
@@ -97,7 +97,32 @@ LogicalResult emitResults(ElementEmitter &emitter, ArrayRef<Value> roots, const 
 
 } // namespace
 
-LogicalResult kernel::lowerLoop(FusionLowering &lowering) {
+void kernel::bindAll(ElementEmitter &emitter, Operation *hero,
+                     std::function<FailureOr<Elements>(const Position &)> evaluate) {
+  struct Last {
+    Position position;
+    Block *block = nullptr;
+    int64_t lanes = 0;
+    Elements elements;
+  };
+  auto last = std::make_shared<Last>();
+  for (OpResult result : hero->getResults())
+    emitter.bind(result, [=, &emitter](const Position &at) -> FailureOr<Element> {
+      Block *block = emitter.getBuilder().getInsertionBlock();
+      if (hero->getNumResults() == 1 || last->block != block || last->lanes != emitter.lanes() ||
+          !(last->position == at)) {
+        FailureOr<Elements> elements = evaluate(at);
+        if (failed(elements))
+          return failure();
+        *last = {at, block, emitter.lanes(), *elements};
+      }
+      return last->elements[result.getResultNumber()];
+    });
+}
+
+LogicalResult kernel::lowerLoop(FusionLowering &lowering,
+                                llvm::function_ref<void(ElementEmitter &)> bindHero,
+                                int64_t heroCost) {
   graph::FusionOp fusion = lowering.fusion;
   SmallVector<Value> roots(fusion.getYield().getValues());
   int64_t elements = typeOf(roots[0]).getNumElements();
@@ -110,11 +135,13 @@ LogicalResult kernel::lowerLoop(FusionLowering &lowering) {
     return success();
   }
   int64_t cost = 0;
-  Plan plan = makePlan(fusion, roots, lowering.machine, cost);
+  Plan plan = makePlan(fusion, roots, lowering.machine, heroCost, cost);
   kernel.setTasks(plan.tasks);
   kernel.setTaskCostNs(cost);
 
   ElementEmitter emitter(lowering.builder, lowering.machine, fusion, kernel.getBuffers());
+  if (bindHero)
+    bindHero(emitter);
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
   Value task = kernel.getTask();

@@ -36,6 +36,18 @@ static LogicalResult lowerKind(FusionLowering &lowering) {
     return lowerUpdate(lowering);
   case graph::FusionKind::Dot:
     return lowerDot(lowering);
+  case graph::FusionKind::Convolution:
+    return lowerConvolution(lowering);
+  case graph::FusionKind::Window:
+    return lowerWindow(lowering);
+  case graph::FusionKind::Scan:
+    return lowerScan(lowering);
+  case graph::FusionKind::Scatter:
+    return lowerScatter(lowering);
+  case graph::FusionKind::Sort:
+    return lowerSort(lowering);
+  case graph::FusionKind::Decomposition:
+    return lowerDecomposition(lowering);
   default:
     return lowering.fusion.emitOpError("of this kind is not supported yet");
   }

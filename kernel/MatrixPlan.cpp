@@ -8,6 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "kernel/MatrixPlan.h"
 
+#include "kernel/Accumulate.h"
+#include "kernel/ConvolutionShape.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -15,7 +18,9 @@ using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 int64_t MatrixView::addGroup(Group &group, Value operand, ArrayRef<int64_t> dims) {
   int64_t product = 1;
@@ -40,7 +45,8 @@ static SmallVector<int64_t> freeDimensions(Value operand, ArrayRef<int64_t> batc
 MatrixView::MatrixView(hlo::DotGeneralOp dot) {
   auto dims = dot.getDotDimensionNumbers();
   ArrayRef<int64_t> lb = dims.getLhsBatchingDimensions(), rb = dims.getRhsBatchingDimensions();
-  ArrayRef<int64_t> lk = dims.getLhsContractingDimensions(), rk = dims.getRhsContractingDimensions();
+  ArrayRef<int64_t> lk = dims.getLhsContractingDimensions(),
+                    rk = dims.getRhsContractingDimensions();
   batch = addGroup(lhsBatch, dot.getLhs(), lb);
   addGroup(rhsBatch, dot.getRhs(), rb);
   k = addGroup(lhsDepth, dot.getLhs(), lk);
@@ -119,7 +125,8 @@ static Value stepThrough(ElementEmitter &emitter, Operation *op, Position &p) {
   if (auto slice = dyn_cast<hlo::DynamicSliceOp>(op)) {
     RankedTensorType from = typeOf(slice.getOperand());
     for (auto [d, start] : llvm::enumerate(slice.getStartIndices())) {
-      FailureOr<Index> clamped = emitter.clampedStart(start, from.getDimSize(d) - slice.getSliceSizes()[d]);
+      FailureOr<Index> clamped =
+          emitter.clampedStart(start, from.getDimSize(d) - slice.getSliceSizes()[d]);
       if (failed(clamped))
         return {};
       p[d] = space.add(*clamped, p[d]);
@@ -156,9 +163,9 @@ std::optional<DirectRead> kernel::resolveDirect(ElementEmitter &emitter, Value v
   read.origin.constant = linear.constant;
   for (const Index::Term &term : linear.terms) {
     if (term.value == first) {
-      read.rowStride = term.coefficient;
+      read.firstStride = term.coefficient;
     } else if (term.value == second) {
-      read.stride2 = term.coefficient;
+      read.secondStride = term.coefficient;
     } else {
       llvm::SmallPtrSet<Operation *, 16> visited;
       if (isa<VectorType>(term.value.getType()) || dependsOn(term.value, {first, second}, visited))
@@ -167,4 +174,131 @@ std::optional<DirectRead> kernel::resolveDirect(ElementEmitter &emitter, Value v
     }
   }
   return read;
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class DotProblem : public MatrixProblem {
+public:
+  explicit DotProblem(hlo::DotGeneralOp dot) : dot(dot), view(dot) {
+    op = dot;
+    batch = view.batch, m = view.m, n = view.n, k = depthRow = view.k;
+  }
+  FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
+                         const Index &depth) override {
+    return emitter.emit(dot.getLhs(), view.lhs(emitter.space(), b, row, depth));
+  }
+  FailureOr<Element> rhs(ElementEmitter &emitter, const Index &b, const Index &depth,
+                         const Index &column) override {
+    return emitter.emit(dot.getRhs(), view.rhs(emitter.space(), b, depth, column));
+  }
+  Position result(IndexSpace &space, const Index &b, const Index &row,
+                  const Index &column) override {
+    return view.result(space, b, row, column);
+  }
+  std::optional<DirectRead> directLhs(ElementEmitter &emitter, const Index &b) override {
+    auto [row, depth] = probes(emitter, m);
+    return resolveDirect(emitter, dot.getLhs(), view.lhs(emitter.space(), b, row, depth),
+                         row.terms[0].value, depth.terms[0].value);
+  }
+  std::optional<DirectRead> directRhs(ElementEmitter &emitter, const Index &b) override {
+    auto [column, depth] = probes(emitter, n);
+    return resolveDirect(emitter, dot.getRhs(), view.rhs(emitter.space(), b, depth, column),
+                         column.terms[0].value, depth.terms[0].value);
+  }
+
+private:
+  /// Variables that stand for any row or column and any step of k.
+  std::pair<Index, Index> probes(ElementEmitter &emitter, int64_t extent) {
+    OpBuilder &builder = emitter.getBuilder();
+    auto probe = [&](int64_t size) {
+      Value any = builder.create<arith::ConstantIndexOp>(emitter.loc(), 0);
+      return emitter.space().variable(any, 0, size - 1);
+    };
+    return {probe(extent), probe(k)};
+  }
+
+  hlo::DotGeneralOp dot;
+  MatrixView view;
+};
+
+class ConvolutionProblem : public MatrixProblem {
+public:
+  ConvolutionProblem(hlo::ConvolutionOp convolution, int64_t lanes)
+      : convolution(convolution), shape(convolution) {
+    op = convolution;
+    places.push_back(shape.batch);
+    for (int64_t dim : shape.dims.getOutputSpatialDimensions())
+      places.push_back(typeOf(convolution).getDimSize(dim));
+    depths = shape.window;
+    depths.push_back(shape.features);
+    for (int64_t extent : places)
+      m *= extent;
+    for (int64_t extent : depths)
+      k *= extent;
+    n = shape.outputFeatures;
+    // A few features leave most lanes idle: then the lanes run over all of k.
+    depthRow = 2 * shape.features > lanes ? shape.features : k;
+  }
+  FailureOr<Element> lhs(ElementEmitter &emitter, const Index &, const Index &row,
+                         const Index &depth) override {
+    Position left, right;
+    Num inside;
+    Position w = emitter.space().delinearize(depth, depths);
+    Type element = typeOf(convolution.getLhs()).getElementType();
+    if (!shape.operands(emitter, result(emitter.space(), {}, row, {}), w, left, right, inside))
+      return zero(emitter, element);
+    FailureOr<Element> value = failure();
+    {
+      ElementEmitter::Condition condition(emitter, inside);
+      value = emitter.emit(convolution.getLhs(), left);
+    }
+    if (failed(value))
+      return failure();
+    return selectElements(inside, {*value}, {zero(emitter, element)})[0];
+  }
+  FailureOr<Element> rhs(ElementEmitter &emitter, const Index &, const Index &depth,
+                         const Index &column) override {
+    Position right(depths.size() + 1);
+    Position w = emitter.space().delinearize(depth, depths);
+    for (auto [d, dim] : llvm::enumerate(shape.dims.getKernelSpatialDimensions()))
+      right[dim] = shape.reversed[d] ? emitter.space().subtract(shape.window[d] - 1, w[d]) : w[d];
+    right[shape.dims.getKernelInputFeatureDimension()] = w.back();
+    right[shape.dims.getKernelOutputFeatureDimension()] = column;
+    return emitter.emit(convolution.getRhs(), right);
+  }
+  Position result(IndexSpace &space, const Index &, const Index &row,
+                  const Index &column) override {
+    Position at(depths.size() + 1);
+    Position place = space.delinearize(row, places);
+    at[shape.dims.getOutputBatchDimension()] = place[0];
+    for (auto [d, dim] : llvm::enumerate(shape.dims.getOutputSpatialDimensions()))
+      at[dim] = place[d + 1];
+    at[shape.dims.getOutputFeatureDimension()] = column;
+    return at;
+  }
+
+private:
+  Element zero(ElementEmitter &emitter, Type element) {
+    return constantElement(emitter.context(), emitter.getBuilder().getZeroAttr(element), element,
+                           emitter.lanes());
+  }
+
+  hlo::ConvolutionOp convolution;
+  ConvolutionShape shape;
+  SmallVector<int64_t> places; ///< extents of a row: images, spatial dimensions
+  SmallVector<int64_t> depths; ///< extents of k: window, features
+};
+
+} // namespace
+
+std::unique_ptr<MatrixProblem> kernel::matrixOf(hlo::DotGeneralOp dot) {
+  return std::make_unique<DotProblem>(dot);
+}
+std::unique_ptr<MatrixProblem> kernel::matrixOf(hlo::ConvolutionOp convolution, int64_t lanes) {
+  return std::make_unique<ConvolutionProblem>(convolution, lanes);
 }

@@ -41,9 +41,38 @@ private:
 /// variables is a constant number of elements.
 struct DirectRead {
   mlir::Value buffer;
-  Index origin;               ///< element number where both variables are zero
-  int64_t rowStride, stride2; ///< per step of the first and the second variable
+  Index origin;                      ///< element number where both variables are zero
+  int64_t firstStride, secondStride; ///< per step of the first and the second variable
 };
+
+/// What the lowering of matrix products needs to know of the operation.
+class MatrixProblem {
+public:
+  virtual ~MatrixProblem() = default;
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  /// The innermost part of k along which lhs is packed: a divisor of k.
+  int64_t depthRow = 1;
+  mlir::Operation *op = nullptr; ///< its one result is the product
+
+  virtual mlir::FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
+                                       const Index &depth) = 0;
+  virtual mlir::FailureOr<Element> rhs(ElementEmitter &emitter, const Index &b, const Index &depth,
+                                       const Index &column) = 0;
+  virtual Position result(IndexSpace &space, const Index &b, const Index &row,
+                          const Index &column) = 0;
+  /// Where lhs lies for (row, depth), rhs for (column, depth), if in place.
+  virtual std::optional<DirectRead> directLhs(ElementEmitter &emitter, const Index &b) {
+    return {};
+  }
+  virtual std::optional<DirectRead> directRhs(ElementEmitter &emitter, const Index &b) {
+    return {};
+  }
+};
+
+std::unique_ptr<MatrixProblem> matrixOf(stablehlo::DotGeneralOp dot);
+/// Of a convolution that isMatrixConvolution picks: rows are places of the result,
+/// the depth is the window and the input features.
+std::unique_ptr<MatrixProblem> matrixOf(stablehlo::ConvolutionOp convolution, int64_t lanes);
 
 /// Follows `value` at `position` through operations that only move data to an
 /// input of the fusion. `first` and `second` are variables within `position`.

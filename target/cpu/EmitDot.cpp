@@ -43,7 +43,8 @@ private:
   llvm::Value *loadB(llvm::Value *row, int64_t j);
   llvm::Value *multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Value *sum);
   llvm::Value *cPointer(llvm::Value *c, int64_t i, int64_t j);
-  void step(llvm::Value *a, llvm::Value *b, llvm::Value *k, llvm::MutableArrayRef<llvm::Value *> acc);
+  void step(llvm::Value *a, llvm::Value *b, llvm::Value *k,
+            llvm::MutableArrayRef<llvm::Value *> acc);
 
   llvm::IRBuilder<> &builder;
   kernel::TileDotOp op;
@@ -88,9 +89,8 @@ llvm::Value *DotLoop::loadB(llvm::Value *row, int64_t j) {
   SmallVector<llvm::Constant *> mask;
   for (int64_t lane = 0; lane < lanes; ++lane)
     mask.push_back(builder.getInt1(lane < present));
-  llvm::Value *loaded =
-      builder.CreateMaskedLoad(type, pointer, align, llvm::ConstantVector::get(mask),
-                               llvm::Constant::getNullValue(type));
+  llvm::Value *loaded = builder.CreateMaskedLoad(
+      type, pointer, align, llvm::ConstantVector::get(mask), llvm::Constant::getNullValue(type));
   return widen(loaded, bIsBf16);
 }
 
@@ -109,10 +109,10 @@ llvm::Value *DotLoop::cPointer(llvm::Value *c, int64_t i, int64_t j) {
 /// One k: a row of b, an element of a for each row of the tile.
 void DotLoop::step(llvm::Value *a, llvm::Value *b, llvm::Value *k,
                    llvm::MutableArrayRef<llvm::Value *> acc) {
-  llvm::Value *aColumn = builder.CreateGEP(
-      aElement, a, builder.CreateMul(k, builder.getInt64(op.getADepthStride())));
-  llvm::Value *bRow = builder.CreateGEP(
-      bElement, b, builder.CreateMul(k, builder.getInt64(op.getBDepthStride())));
+  llvm::Value *aColumn =
+      builder.CreateGEP(aElement, a, builder.CreateMul(k, builder.getInt64(op.getADepthStride())));
+  llvm::Value *bRow =
+      builder.CreateGEP(bElement, b, builder.CreateMul(k, builder.getInt64(op.getBDepthStride())));
   SmallVector<llvm::Value *> row;
   for (int64_t j = 0; j < registers; ++j)
     row.push_back(loadB(bRow, j));
@@ -133,9 +133,9 @@ void DotLoop::emit(llvm::Value *a, llvm::Value *b, llvm::Value *c, llvm::Value *
   SmallVector<llvm::Value *> initial;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < registers; ++j)
-      initial.push_back(op.getAccumulate()
-                            ? (llvm::Value *)builder.CreateAlignedLoad(vector, cPointer(c, i, j), align)
-                            : llvm::Constant::getNullValue(vector));
+      initial.push_back(op.getAccumulate() ? (llvm::Value *)builder.CreateAlignedLoad(
+                                                 vector, cPointer(c, i, j), align)
+                                           : llvm::Constant::getNullValue(vector));
 
   // A loop that may run zero times: an empty sum is zero.
   llvm::BasicBlock *before = builder.GetInsertBlock();

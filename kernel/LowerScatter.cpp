@@ -1,0 +1,224 @@
+//===- LowerScatter.cpp - scatter in place ---------------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The results' buffers hold the operands when the kernel starts; only elements
+// that an update names are touched. Updates are taken in order by one task, since
+// any two may name one element. Windows are cut to what is inside the result
+// (the specification skips element by element), and run along the lanes.
+//
+//===----------------------------------------------------------------------===//
+#include "input/StablehloOps.h"
+#include "kernel/Accumulate.h"
+#include "kernel/LowerFusion.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::kernel;
+namespace hlo = spokeshave::stablehlo;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+namespace {
+class ScatterLowering {
+public:
+  ScatterLowering(FusionLowering &lowering, hlo::ScatterOp op, ElementEmitter &emitter);
+  LogicalResult run();
+
+private:
+  LogicalResult emitUpdate(const Position &scatterAt);
+  LogicalResult findStarts(const Position &scatterAt, SmallVectorImpl<Value> &starts);
+  LogicalResult emitWindow(ArrayRef<Value> starts, const Position &scatterAt, Position &window,
+                           size_t number);
+  LogicalResult emitElement(ArrayRef<Value> starts, const Position &scatterAt,
+                            const Position &window);
+
+  FusionLowering &lowering;
+  hlo::ScatterOp op;
+  ElementEmitter &emitter;
+  IndexSpace &space;
+  OpBuilder &builder;
+  hlo::ScatterDimensionNumbersAttr dims;
+  RankedTensorType operand, updates, indices;
+  SmallVector<int64_t> scatterDims; ///< of updates, not in a window
+  SmallVector<int64_t> windowDims;  ///< of the operand, those of update windows in order
+};
+} // namespace
+
+ScatterLowering::ScatterLowering(FusionLowering &lowering, hlo::ScatterOp op,
+                                 ElementEmitter &emitter)
+    : lowering(lowering), op(op), emitter(emitter), space(emitter.space()),
+      builder(lowering.builder), dims(op.getScatterDimensionNumbers()),
+      operand(typeOf(op.getInputs()[0])), updates(typeOf(op.getUpdates()[0])),
+      indices(typeOf(op.getScatterIndices())) {
+  for (int64_t d = 0; d < updates.getRank(); ++d)
+    if (!llvm::is_contained(dims.getUpdateWindowDims(), d))
+      scatterDims.push_back(d);
+  for (int64_t d = 0; d < operand.getRank(); ++d)
+    if (!llvm::is_contained(dims.getInsertedWindowDims(), d) &&
+        !llvm::is_contained(dims.getInputBatchingDims(), d))
+      windowDims.push_back(d);
+}
+
+/// The signed start per operand dimension, null where it is 0.
+LogicalResult ScatterLowering::findStarts(const Position &scatterAt,
+                                          SmallVectorImpl<Value> &starts) {
+  int64_t vectorDim = dims.getIndexVectorDim();
+  starts.assign(operand.getRank(), Value());
+  auto position = [&](int64_t component) {
+    Position at(scatterAt);
+    if (vectorDim < indices.getRank())
+      at.insert(at.begin() + vectorDim, Index(component));
+    return at;
+  };
+  for (auto [i, dim] : llvm::enumerate(dims.getScatterDimsToOperandDims())) {
+    FailureOr<Element> index = emitter.emit(op.getScatterIndices(), position(i));
+    if (failed(index))
+      return failure();
+    Type element = indices.getElementType();
+    Value wide = isUnsigned(element) ? index->re.zeroExtended(64) : index->re.signExtended(64);
+    starts[dim] = builder.create<arith::IndexCastOp>(lowering.loc(), builder.getIndexType(), wide);
+  }
+  // Batching dimensions of the operand go along with those of the indices.
+  for (auto [from, to] :
+       llvm::zip_equal(dims.getScatterIndicesBatchingDims(), dims.getInputBatchingDims()))
+    starts[to] = space.scalar(scatterAt[from > vectorDim ? from - 1 : from]);
+  return success();
+}
+
+/// Loops over one dimension of the window after the other, each cut to what is
+/// inside; the last runs along the lanes.
+LogicalResult ScatterLowering::emitWindow(ArrayRef<Value> starts, const Position &scatterAt,
+                                          Position &window, size_t number) {
+  if (number == windowDims.size())
+    return emitElement(starts, scatterAt, window);
+  Location loc = lowering.loc();
+  int64_t dim = windowDims[number], extent = operand.getDimSize(dim);
+  int64_t size = updates.getDimSize(dims.getUpdateWindowDims()[number]);
+  Value lower = lowering.constant(0), upper = lowering.constant(size);
+  if (starts[dim]) {
+    Value before = builder.create<arith::SubIOp>(loc, lower, starts[dim]);
+    Value left = builder.create<arith::SubIOp>(loc, lowering.constant(extent), starts[dim]);
+    lower = builder.create<arith::MaxSIOp>(loc, lower, before);
+    upper = builder.create<arith::MinSIOp>(loc, upper, left);
+  }
+  bool last = number + 1 == windowDims.size() && size > 1;
+  int64_t lanes = last ? std::min<int64_t>(chooseLanes(lowering.fusion, lowering.machine),
+                                           llvm::PowerOf2Ceil(size))
+                       : 1;
+  auto loop = builder.create<scf::ForOp>(loc, lower, upper, lowering.constant(lanes));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  ElementEmitter::Level level(emitter, loop);
+  Index at = space.variable(loop.getInductionVar(), 0, size - 1);
+  Value mask;
+  if (lanes > 1) {
+    Value left = builder.create<arith::SubIOp>(loc, upper, loop.getInductionVar());
+    mask = makeMask(builder, loc, left, lanes);
+    at.lane = 1;
+  }
+  ElementEmitter::Tile tile(emitter, lanes, mask);
+  window.push_back(at);
+  LogicalResult done = emitWindow(starts, scatterAt, window, number + 1);
+  window.pop_back();
+  return done;
+}
+
+LogicalResult ScatterLowering::emitElement(ArrayRef<Value> starts, const Position &scatterAt,
+                                           const Position &window) {
+  Position to(operand.getRank()), from(updates.getRank());
+  for (auto [dim, start] : llvm::enumerate(starts))
+    if (start)
+      to[dim] = space.variable(start, 0, operand.getDimSize(dim) - 1);
+  for (auto [i, at] : llvm::enumerate(window)) {
+    to[windowDims[i]] = space.add(to[windowDims[i]], at);
+    from[dims.getUpdateWindowDims()[i]] = at;
+  }
+  for (auto [i, dim] : llvm::enumerate(scatterDims))
+    from[dim] = scatterAt[i];
+  SmallVector<Element> arguments;
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    arguments.push_back(emitter.load(typeOf(input), emitter.outputBuffer(i), to));
+  FailureOr<SmallVector<Element>> values = emitter.emitAll(op.getUpdates(), from);
+  if (failed(values))
+    return failure();
+  llvm::append_range(arguments, *values);
+  FailureOr<SmallVector<Element>> results =
+      emitRegion(emitter.context(), op.getUpdateComputation(), arguments);
+  if (failed(results))
+    return failure();
+  for (auto [i, result] : llvm::enumerate(*results))
+    if (failed(emitter.store(result, typeOf(op.getInputs()[i]), emitter.outputBuffer(i), to)))
+      return failure();
+  return success();
+}
+
+/// One update: where it goes, and whether anything of it is inside.
+LogicalResult ScatterLowering::emitUpdate(const Position &scatterAt) {
+  SmallVector<Value> starts;
+  if (failed(findStarts(scatterAt, starts)))
+    return failure();
+  Location loc = lowering.loc();
+  Value inside;
+  auto require = [&](arith::CmpIPredicate predicate, Value value, int64_t bound) {
+    Value holds = builder.create<arith::CmpIOp>(loc, predicate, value, lowering.constant(bound));
+    inside = inside ? builder.create<arith::AndIOp>(loc, inside, holds) : holds;
+  };
+  for (auto [dim, start] : llvm::enumerate(starts)) {
+    if (!start || llvm::is_contained(dims.getInputBatchingDims(), int64_t(dim)))
+      continue;
+    // Dimensions with a window are cut by its loop.
+    if (llvm::is_contained(windowDims, int64_t(dim)))
+      continue;
+    require(arith::CmpIPredicate::ult, start, operand.getDimSize(dim));
+  }
+  Position window;
+  if (!inside)
+    return emitWindow(starts, scatterAt, window, 0);
+  auto branch = builder.create<scf::IfOp>(loc, inside);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  ElementEmitter::Level level(emitter, branch);
+  return emitWindow(starts, scatterAt, window, 0);
+}
+
+LogicalResult ScatterLowering::run() {
+  int64_t count = 1;
+  SmallVector<int64_t> extents;
+  for (int64_t dim : scatterDims) {
+    extents.push_back(updates.getDimSize(dim));
+    count *= extents.back();
+  }
+  if (count == 0 || updates.getNumElements() == 0) {
+    lowering.kernel.setTasks(0);
+    return success();
+  }
+  lowering.kernel.setTasks(1);
+  lowering.kernel.setTaskCostNs(updates.getNumElements() + 1);
+  for (auto [i, root] : llvm::enumerate(lowering.fusion.getYield().getValues()))
+    if (root != op.getResult(i))
+      return op.emitOpError("does not give the results of its fusion");
+  ElementEmitter::Tile tile(emitter, 1);
+  FailureOr<Elements> done =
+      accumulateOver(emitter, extents, {}, /*unroll=*/1,
+                     [&](const Position &at, ArrayRef<Element>) -> FailureOr<Elements> {
+                       if (failed(emitUpdate(at)))
+                         return failure();
+                       return Elements();
+                     });
+  return success(succeeded(done));
+}
+
+LogicalResult kernel::lowerScatter(FusionLowering &lowering) {
+  auto scatters = lowering.fusion.getBlock().getOps<hlo::ScatterOp>();
+  if (!llvm::hasSingleElement(scatters))
+    return lowering.fusion.emitOpError("of kind scatter holds not exactly one scatter");
+  ElementEmitter emitter(lowering.builder, lowering.machine, lowering.fusion,
+                         lowering.kernel.getBuffers());
+  return ScatterLowering(lowering, *scatters.begin(), emitter).run();
+}
