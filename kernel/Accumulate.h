@@ -13,7 +13,7 @@
 
 namespace spokeshave::kernel {
 
-using Elements = llvm::SmallVector<Element, 2>;
+using Elements = llvm::SmallVector<Element>;
 
 /// The registers of `elements` one after the other, and back. `like` gives the
 /// structure.

@@ -65,9 +65,9 @@ mlir::Value makeMask(mlir::OpBuilder &builder, mlir::Location loc, int64_t count
 /// then one masked tile for the rest. `lower` is a multiple of `lanes` in
 /// [0, extent); `upper` is `extent` or a multiple of `lanes` below. `body` gets
 /// the index of the tile's lanes, within the tile and one level deeper.
-mlir::LogicalResult
-forLanes(ElementEmitter &emitter, mlir::Value lower, mlir::Value upper, int64_t extent,
-         int64_t lanes, llvm::function_ref<mlir::LogicalResult(const Index &)> body);
+mlir::LogicalResult forLanes(ElementEmitter &emitter, mlir::Value lower, mlir::Value upper,
+                             int64_t extent, int64_t lanes,
+                             llvm::function_ref<mlir::LogicalResult(const Index &)> body);
 
 /// The same with values that the body turns into the next tile's.
 using Carried = llvm::SmallVector<mlir::Value>;
@@ -77,8 +77,8 @@ mlir::FailureOr<Carried> forLanesCarrying(ElementEmitter &emitter, mlir::Value l
                                           mlir::Value upper, int64_t extent, int64_t lanes,
                                           mlir::ValueRange init, CarryingBody body);
 mlir::FailureOr<Carried> forRangeCarrying(ElementEmitter &emitter, mlir::Value lower,
-                                          mlir::Value upper, int64_t extent,
-                                          mlir::ValueRange init, CarryingBody body);
+                                          mlir::Value upper, int64_t extent, mlir::ValueRange init,
+                                          CarryingBody body);
 
 /// Writes a loop over [lower, upper), step 1, both within [0, extent). `body`
 /// gets the index, one level deeper.

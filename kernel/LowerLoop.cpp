@@ -20,7 +20,9 @@ using namespace spokeshave::kernel;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 /// How the results' elements are divided.
 struct Plan {
@@ -36,9 +38,8 @@ struct Plan {
 Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Machine &machine,
               int64_t heroCost, int64_t &cost) {
   Plan plan;
-  bool sameShape = llvm::all_of(roots, [&](Value root) {
-    return typeOf(root).getShape() == typeOf(roots[0]).getShape();
-  });
+  bool sameShape = llvm::all_of(
+      roots, [&](Value root) { return typeOf(root).getShape() == typeOf(roots[0]).getShape(); });
   SmallVector<int64_t> extents;
   if (sameShape)
     extents = collapsedDimensions(fusion, roots);
@@ -60,8 +61,10 @@ Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Mach
   plan.lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(plan.extent));
 
   // Tasks of roughly 20 microseconds, at least some thousand elements.
-  int64_t price = std::max<int64_t>(1, picosecondsPerElement(fusion, plan.lanes) + heroCost / plan.lanes);
-  int64_t target = std::clamp<int64_t>(llvm::bit_floor(uint64_t(20'000'000 / price)), 2048, 1 << 18);
+  int64_t price =
+      std::max<int64_t>(1, picosecondsPerElement(fusion, plan.lanes) + heroCost / plan.lanes);
+  int64_t target =
+      std::clamp<int64_t>(llvm::bit_floor(uint64_t(20'000'000 / price)), 2048, 1 << 18);
   if (plan.extent >= 2 * target) {
     plan.chunk = target;
     plan.tasks = plan.rows * llvm::divideCeil(plan.extent, target);
@@ -89,8 +92,8 @@ LogicalResult emitResults(ElementEmitter &emitter, ArrayRef<Value> roots, const 
   }
   // Loads stand before stores: a result may take the place of an input.
   for (auto [i, result] : llvm::enumerate(results))
-    if (failed(emitter.store(result.first, typeOf(roots[i]), emitter.outputBuffer(i),
-                             result.second)))
+    if (failed(
+            emitter.store(result.first, typeOf(roots[i]), emitter.outputBuffer(i), result.second)))
       return failure();
   return success();
 }
@@ -165,7 +168,8 @@ LogicalResult kernel::lowerLoop(FusionLowering &lowering,
     return lanesFrom(lower, upper, row);
   }
   Value first = lowering.multiply(task, plan.rowsPerTask);
-  Value last = lowering.minimum(lowering.add(first, lowering.constant(plan.rowsPerTask)), plan.rows);
+  Value last =
+      lowering.minimum(lowering.add(first, lowering.constant(plan.rowsPerTask)), plan.rows);
   return forRange(emitter, first, last, plan.rows, [&](const Index &row) {
     return lanesFrom(lowering.constant(0), lowering.constant(plan.extent), row);
   });

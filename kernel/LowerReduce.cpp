@@ -17,7 +17,6 @@ using namespace mlir;
 using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
-using Elements = SmallVector<Element>;
 
 namespace {
 

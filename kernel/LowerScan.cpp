@@ -79,7 +79,7 @@ FailureOr<Elements> ScanLowering::combine(ArrayRef<Element> before, ArrayRef<Ele
   FailureOr<SmallVector<Element>> result = emitRegion(emitter.context(), scan.getBody(), arguments);
   if (failed(result))
     return failure();
-  return Elements(ArrayRef<Element>(*result));
+  return *result;
 }
 
 FailureOr<Elements> ScanLowering::inputsAt(const Index &linear) {
@@ -87,7 +87,7 @@ FailureOr<Elements> ScanLowering::inputsAt(const Index &linear) {
       emitter.emitAll(scan.getInputs(), space.delinearize(linear, shape));
   if (failed(values))
     return failure();
-  return Elements(ArrayRef<Element>(*values));
+  return *values;
 }
 
 /// Stores the fusion's results at an element, given the scan's there.
