@@ -73,8 +73,10 @@ struct Generated {
 };
 } // namespace
 
+/// The state is a key and a counter; where the counter has one word only, the key
+/// stands in for its high word as well.
 static Generated runPhilox(std::vector<uint64_t> state, int64_t count, bool wide) {
-  uint64_t high = state.size() > 2 ? state[2] : 0;
+  uint64_t high = state.size() > 2 ? state[2] : state[0];
   Generated result;
   int64_t perBlock = wide ? 2 : 4, blocks = (count + perBlock - 1) / perBlock;
   for (int64_t block = 0; block < blocks; ++block) {
@@ -91,9 +93,9 @@ static Generated runPhilox(std::vector<uint64_t> state, int64_t count, bool wide
   return result;
 }
 
-/// 32-bit elements: each block gives one element to either half of the first
-/// even dimension (else of the largest), whose halves then alternate no further.
-static std::vector<uint64_t> threefryHalves(const std::vector<uint64_t> &state, Shape shape,
+/// 32-bit elements: each block gives two, neighbours along the first even
+/// dimension, or where there is none along the largest, whose last is single.
+static std::vector<uint64_t> threefryPairs(const std::vector<uint64_t> &state, Shape shape,
                                             uint64_t &blocks) {
   Index full(shape);
   if (full.empty())
@@ -120,9 +122,10 @@ static std::vector<uint64_t> threefryHalves(const std::vector<uint64_t> &state, 
     int64_t at = 0;
     for (size_t axis = 0; axis < full.size(); ++axis)
       at += index[axis] * strides[axis];
+    at += index[split] * strides[split]; // pairs are neighbours along this dimension
     bits[at] = out[0];
-    if (index[split] + half[split] < full[split])
-      bits[at + half[split] * strides[split]] = out[1];
+    if (2 * index[split] + 1 < full[split])
+      bits[at + strides[split]] = out[1];
   });
   return bits;
 }
@@ -137,7 +140,7 @@ static Generated runThreefry(std::vector<uint64_t> state, Shape shape, bool wide
       result.bits.push_back(join(out[0], out[1]));
     }
   } else {
-    result.bits = threefryHalves(state, shape, blocks);
+    result.bits = threefryPairs(state, shape, blocks);
   }
   state[1] += blocks;
   result.state = std::move(state);
