@@ -12,34 +12,43 @@ using namespace mlir;
 
 namespace spokeshave::reference {
 
-bool Grid::isStuck() const {
-  return static_cast<int64_t>(waiting.size()) == live &&
-         llvm::none_of(waiting, [](const std::function<bool()> *ready) { return (*ready)(); });
+void Grid::passTurn() {
+  auto canGoOn = [&](const State &state) {
+    return !state.finished && (failed || !state.waitsFor || (*state.waitsFor)());
+  };
+  State *next = llvm::find_if(states, canGoOn).base();
+  bool allDone = llvm::all_of(states, [](const State &state) { return state.finished; });
+  if (next == states.data() + states.size() && !allDone) {
+    // Whoever is left waits in vain: the first of them says so.
+    failed = stuck = true;
+    next = llvm::find_if(states, canGoOn).base();
+  }
+  if (next != states.data() + states.size())
+    turn = next - states.data();
+  turnChanged.notify_all();
 }
 
 LogicalResult Grid::waitUntil(Call &call, const std::function<bool()> &ready) {
-  if (failed)
-    return failure();
-  if (ready())
-    return success();
-  waiting.push_back(&ready);
-  if (isStuck()) {
-    failed = true;
-    call.error() << "waits for processes that never come";
-  }
-  changed.notify_all();
-  // The thread holds the mutex, as whoever runs does; waiting passes it on.
+  if (failed || ready())
+    return failure(failed);
+  int64_t self = idOf(call);
+  states[self].waitsFor = &ready;
+  passTurn();
+  // The mutex is held by whoever has the turn; waiting passes it on.
   std::unique_lock<std::mutex> lock(mutex, std::adopt_lock);
-  changed.wait(lock, [&] { return failed || ready(); });
+  turnChanged.wait(lock, [&] { return turn == self; });
   lock.release();
-  llvm::erase(waiting, &ready);
+  states[self].waitsFor = nullptr;
+  if (stuck) {
+    stuck = false;
+    return call.error() << "waits for processes that never come";
+  }
   return failure(failed);
 }
 
 FailureOr<SmallVector<Results>> Grid::exchange(Call &call, StringRef what, ArrayRef<int64_t> group,
                                                Results brought) {
-  const Process &where = call.evaluator.where();
-  int64_t self = where.replica * partitions + where.partition;
+  int64_t self = idOf(call);
   Key key(what.str(), group.vec());
   std::shared_ptr<Meeting> &entry = meetings[key];
   if (!entry)
@@ -49,7 +58,6 @@ FailureOr<SmallVector<Results>> Grid::exchange(Call &call, StringRef what, Array
   if (meeting->brought.size() == group.size()) {
     meeting->complete = true;
     meetings.erase(key); // the next meeting of this group is another one
-    changed.notify_all();
   }
   std::function<bool()> ready = [&] { return meeting->complete; };
   if (mlir::failed(waitUntil(call, ready)))
@@ -62,7 +70,6 @@ FailureOr<SmallVector<Results>> Grid::exchange(Call &call, StringRef what, Array
 
 void Grid::send(int64_t channel, Results values) {
   channels[channel].push_back(std::move(values));
-  changed.notify_all();
 }
 
 FailureOr<Results> Grid::receive(Call &call, int64_t channel) {
@@ -75,30 +82,29 @@ FailureOr<Results> Grid::receive(Call &call, int64_t channel) {
   return values;
 }
 
+void Grid::runProcess(int64_t id, func::FuncOp program, ArrayRef<Tensor> arguments,
+                      Results &results, const Options &options) {
+  std::unique_lock<std::mutex> lock(mutex);
+  turnChanged.wait(lock, [&] { return turn == id; });
+  if (!failed) {
+    Evaluator evaluator(options, {this, id / partitions, id % partitions});
+    if (mlir::failed(evaluator.runFunction(program, arguments, results)))
+      failed = true;
+  }
+  states[id].finished = true;
+  passTurn();
+}
+
 LogicalResult Grid::run(ArrayRef<func::FuncOp> programs, ArrayRef<SmallVector<Tensor>> arguments,
                         SmallVectorImpl<SmallVector<Tensor>> &results, const Options &options) {
-  auto count = static_cast<int64_t>(programs.size());
-  results.resize(count);
-  live = count;
-  auto process = [&](int64_t id) {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!failed) {
-      Evaluator evaluator(options, {this, id / partitions, id % partitions});
-      if (mlir::failed(evaluator.runFunction(programs[id], arguments[id], results[id])))
-        failed = true;
-    }
-    --live;
-    // Those who wait for this process will wait in vain.
-    if (live && isStuck()) {
-      failed = true;
-      func::FuncOp program = programs[id];
-      program.emitError() << "ends while other processes wait for it";
-    }
-    changed.notify_all();
-  };
+  results.resize(programs.size());
+  states.assign(programs.size(), {});
+  turn = 0;
   std::vector<std::thread> threads;
-  for (int64_t id = 0; id < count; ++id)
-    threads.emplace_back(process, id);
+  for (size_t id = 0; id < programs.size(); ++id)
+    threads.emplace_back([&, id] {
+      runProcess(static_cast<int64_t>(id), programs[id], arguments[id], results[id], options);
+    });
   for (std::thread &thread : threads)
     thread.join();
   return failure(failed);

@@ -5,9 +5,9 @@
 //
 // The process grid of the specification's chapter on parallel execution, within
 // this process. Each process of the grid has a thread, but only one runs at a
-// time: a thread gives way only where it waits for others. So a program always
-// runs in the same way, and nothing but the waiting needs a lock. Where all wait
-// and none can go on, all end with an error.
+// time: it gives way only where it waits for others, to the first that can go
+// on. So a program always runs in the same way, and nothing but passing the turn
+// needs a lock. Where all wait and none can go on, all end with an error.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -55,18 +55,31 @@ private:
   };
   using Key = std::pair<std::string, std::vector<int64_t>>;
 
-  /// Gives way until `ready`; fails if the grid is stuck or another failed.
+  /// What a process of the grid is doing.
+  struct State {
+    const std::function<bool()> *waitsFor = nullptr; ///< null: nothing
+    bool finished = false;
+  };
+
+  int64_t idOf(const Call &call) const {
+    const Process &where = call.evaluator.where();
+    return where.replica * partitions + where.partition;
+  }
+  /// Gives way until `ready`; fails if that never comes or another failed.
   mlir::LogicalResult waitUntil(Call &call, const std::function<bool()> &ready);
-  bool isStuck() const;
+  /// Gives the turn to the first process that can go on.
+  void passTurn();
+  void runProcess(int64_t id, mlir::func::FuncOp program, llvm::ArrayRef<Tensor> arguments,
+                  Results &results, const Options &options);
 
   int64_t replicas, partitions;
-  std::mutex mutex; // held by whoever runs
-  std::condition_variable changed;
+  std::mutex mutex; // held by whoever has the turn
+  std::condition_variable turnChanged;
+  int64_t turn = 0;
+  std::vector<State> states;
   std::map<Key, std::shared_ptr<Meeting>> meetings;
   std::map<int64_t, std::deque<Results>> channels;
-  std::vector<const std::function<bool()> *> waiting;
-  int64_t live = 0;
-  bool failed = false;
+  bool failed = false, stuck = false;
 };
 
 } // namespace spokeshave::reference
