@@ -20,6 +20,8 @@ namespace {
 /// The constraints of one operation on its replica groups.
 struct GroupConstraints {
   int unique, range, channel;
+  /// Whether every device must be in a group.
+  bool coverAll = true;
 };
 
 /// Replica groups: a matrix, padded with -1, in which no device occurs twice.
@@ -44,7 +46,7 @@ LogicalResult verifyGroups(Operation *op, Attribute attribute, GroupConstraints 
       return violation(op, constraints.unique) << "replica_groups must not repeat, got " << id
                                                << " twice";
   }
-  for (int64_t id = 0; id < int64_t(seen.size()); ++id)
+  for (int64_t id = 0; constraints.coverAll && id < int64_t(seen.size()); ++id)
     if (!seen.contains(id))
       return violation(op, constraints.range)
              << "replica_groups must contain every id from 0 on, " << id << " is missing";
@@ -61,11 +63,20 @@ LogicalResult verifyGlobalIds(Op op, GroupConstraints constraints) {
   return success();
 }
 
-/// How many devices a group has, dynamic if not known here.
+/// How many ids a group has, dynamic if not known here.
 int64_t groupSize(Attribute attribute) {
   auto groups = dyn_cast<DenseIntElementsAttr>(attribute);
   return groups && groups.getType().getRank() == 2 ? groups.getType().getDimSize(1)
                                                    : ShapedType::kDynamic;
+}
+
+/// How many processes meet. A channel without global ids also takes in all
+/// partitions, of which the program does not say how many there are.
+template <typename Op>
+int64_t processGroupSize(Op op) {
+  bool acrossPartitions = !op.getUseGlobalDeviceIds() && op.getChannelHandle() &&
+                          op.getChannelHandle()->getHandle() > 0;
+  return acrossPartitions ? ShapedType::kDynamic : groupSize(op.getReplicaGroups());
 }
 
 LogicalResult verifyPairCount(Operation *op, int constraint) {
@@ -86,7 +97,7 @@ LogicalResult AllGatherOp::verify() {
   if (failed(verifyGroups(*this, getReplicaGroups(), constraints)) ||
       failed(verifyGlobalIds(*this, constraints)) || failed(verifyPairCount(*this, 6)))
     return failure();
-  int64_t dim = getAllGatherDim(), group = groupSize(getReplicaGroups());
+  int64_t dim = getAllGatherDim(), group = processGroupSize(*this);
   for (auto [operand, result] : llvm::zip(getOperands(), getResults())) {
     if (failed(verifyInRange(*this, 1, "all_gather_dim", dim, rankOf(operand))))
       return failure();
@@ -118,7 +129,7 @@ LogicalResult ReduceScatterOp::verify() {
       failed(verifyInRange(*this, 2, "scatter_dimension", int64_t(getScatterDimension()),
                            rankOf(getOperand()))))
     return failure();
-  int64_t group = groupSize(getReplicaGroups());
+  int64_t group = processGroupSize(*this);
   SmallVector<int64_t> wanted(shapeOf(getOperand()));
   int64_t &size = wanted[getScatterDimension()];
   if (ShapedType::isDynamic(group) || ShapedType::isDynamic(size) || group == 0)
@@ -182,7 +193,7 @@ static FailureOr<ValueRange> operandsWithoutRoot(Operation *op, bool dynamicRoot
 }
 
 LogicalResult CollectiveBroadcastOp::verify() {
-  if (failed(verifyGroups(*this, getReplicaGroups(), {1, 2, 0})))
+  if (failed(verifyGroups(*this, getReplicaGroups(), {1, 2, 0, /*coverAll=*/false})))
     return failure();
   FailureOr<ValueRange> operands =
       operandsWithoutRoot(*this, getHasDynamicRoot(), getHasDynamicRoot() ? 4 : 5);
@@ -196,7 +207,7 @@ LogicalResult CollectiveBroadcastOp::verify() {
 }
 
 LogicalResult CollectiveReduceOp::verify() {
-  if (failed(verifyGroups(*this, getReplicaGroups(), {1, 2, 0})))
+  if (failed(verifyGroups(*this, getReplicaGroups(), {1, 2, 0, /*coverAll=*/false})))
     return failure();
   FailureOr<ValueRange> operands = operandsWithoutRoot(*this, getHasDynamicRoot(), 3);
   if (failed(operands))
