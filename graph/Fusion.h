@@ -41,7 +41,7 @@ struct Cluster {
   /// what reads it stands after: clusters that keep to this have no cycles.
   int64_t position = 0;
   int64_t elements = 0;        ///< of the space
-  int64_t reducedElements = 0; ///< of the operand of its reductions
+  int64_t reducedElements = -1; ///< of the operand of its reductions; -1: none is its root
   int64_t rowSize = 0;         ///< elements per row, where rows are known
   MapId updateMap = -1;        ///< of an update: the map of the updating value
   /// Members in the order of their visit (consumers first) with their maps.
@@ -53,7 +53,7 @@ struct Cluster {
 
   bool isRows() const { return kind == FusionKind::Rows; }
   /// Rooted at the result of a reduction: the space is the rows.
-  bool isReduction() const { return reducedElements != 0; }
+  bool isReduction() const { return reducedElements >= 0; }
   MapId elementMap() const { return isReduction() ? kElement : kIdentity; }
   MapId rowMap() const { return isReduction() ? kIdentity : kRow; }
 };

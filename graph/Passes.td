@@ -34,6 +34,15 @@ def Inline : Pass<"graph-inline", "::mlir::ModuleOp"> {
   }];
 }
 
+def Expand : Pass<"graph-expand", "::mlir::func::FuncOp"> {
+  let summary = "operations made of simpler ones, as these";
+  let description = [{
+    Afterwards: no rng_bit_generator, batch normalisation, torch_index_select or
+    einsum is left.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def Canonicalize : Pass<"graph-canonicalize", "::mlir::func::FuncOp"> {
   let summary = "local rewrites to normal forms, bit for bit";
   let description = [{

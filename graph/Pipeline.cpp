@@ -21,6 +21,7 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   manager.addPass(createInline());
 
   OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(createExpand());
   function.addPass(createCanonicalize());
   function.addPass(createFoldConstants());
   function.addPass(createCSEPass());
