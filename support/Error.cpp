@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "support/Error.h"
+#include "support/Location.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
@@ -70,6 +71,10 @@ std::unique_ptr<Error> takeError(llvm::Error error) {
   return first;
 }
 
+namespace {
+constexpr size_t kLongestNote = 500;
+} // namespace
+
 struct DiagnosticCollector::Impl {
   mlir::MLIRContext *context;
   mlir::DiagnosticEngine::HandlerID handler;
@@ -88,9 +93,14 @@ DiagnosticCollector::DiagnosticCollector(mlir::MLIRContext *context)
     llvm::raw_string_ostream os(state->text);
     if (!state->text.empty())
       os << "\n";
-    os << diagnostic.getLocation() << ": " << diagnostic;
-    for (mlir::Diagnostic &note : diagnostic.getNotes())
-      os << "\n  note: " << note.getLocation() << ": " << note;
+    os << describeLocation(diagnostic.getLocation()) << ": " << diagnostic;
+    for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+      std::string text = note.str();
+      // MLIR notes the whole operation, with all that it may hold.
+      if (text.size() > kLongestNote)
+        text = text.substr(0, kLongestNote) + " ...";
+      os << "\n  note: " << text;
+    }
     return mlir::success();
   });
 }

@@ -17,6 +17,7 @@
 #include "machine/Machine.h"
 #include "schedule/Passes.h"
 #include "support/Error.h"
+#include "support/Location.h"
 #include "target/cpu/Constants.h"
 #include "target/cpu/Driver.h"
 #include "target/cpu/EmitKernel.h"
@@ -251,7 +252,7 @@ llvm::Error Compilation::describeCalls() {
       inputs = call.getNumInputs();
     }
     llvm::raw_string_ostream(spec.config) << config;
-    llvm::raw_string_ostream(spec.location) << op->getLoc();
+    spec.location = describeLocation(op->getLoc());
     for (auto [index, type] : llvm::enumerate(op->getOperandTypes()))
       (index < inputs ? spec.inputs : spec.outputs).push_back(specOf(cast<MemRefType>(type)));
   }

@@ -8,6 +8,7 @@
 
 #include "graph/Classify.h"
 #include "input/StablehloOps.h"
+#include "support/Location.h"
 
 using namespace mlir;
 using namespace spokeshave;
@@ -69,12 +70,6 @@ Work workOf(schedule::KernelOp kernel) {
   return work;
 }
 
-std::string locationText(Location loc) {
-  std::string text;
-  llvm::raw_string_ostream(text) << loc;
-  return text;
-}
-
 class Counter {
 public:
   explicit Counter(CompileStats &stats) : stats(stats) {}
@@ -85,7 +80,7 @@ public:
     info.symbol = kernel.getSymName().str();
     info.name = fusion.getName().str();
     info.kind = graph::stringifyFusionKind(fusion.getKind()).str();
-    info.location = locationText(fusion.getLoc());
+    info.location = describeLocation(fusion.getLoc());
     Work work = workOf(kernel);
     info.flops = work.flops;
     info.bytes = work.bytes;
