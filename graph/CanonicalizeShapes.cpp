@@ -57,6 +57,21 @@ template <typename OpT> struct ShapeOfSplat : OpRewritePattern<OpT> {
   }
 };
 
+/// A reduction of nothing is its initial value.
+struct ReduceOfNothing : OpRewritePattern<sh::ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(sh::ReduceOp op, PatternRewriter &rewriter) const override {
+    if (!llvm::is_contained(shapeOf(op.getInputs()[0]), 0))
+      return failure();
+    SmallVector<Value> results;
+    for (auto [initial, result] : llvm::zip_equal(op.getInitValues(), op.getResults()))
+      results.push_back(rewriter.create<sh::BroadcastInDimOp>(
+          op.getLoc(), result.getType(), initial, rewriter.getDenseI64ArrayAttr({})));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 /// Dimensions of size 1 have no order.
 struct TransposeIsReshape : OpRewritePattern<sh::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -196,7 +211,7 @@ struct ReverseOfReverse : OpRewritePattern<sh::ReverseOp> {
 void spokeshave::graph::populateShapeRewrites(RewritePatternSet &patterns) {
   patterns.add<IdentityReshape, ReshapeOfReshape, TransposeIsReshape, TransposeOfTranspose,
                BroadcastIsReshape, BroadcastOfBroadcast, SqueezeBroadcastOperand, BroadcastToInDim,
-               IdentityReverse, ReverseOfReverse>(patterns.getContext());
+               IdentityReverse, ReverseOfReverse, ReduceOfNothing>(patterns.getContext());
   patterns.add<ShapeOfSplat<sh::ReshapeOp>, ShapeOfSplat<sh::TransposeOp>,
                ShapeOfSplat<sh::BroadcastInDimOp>, ShapeOfSplat<sh::ReverseOp>,
                ShapeOfSplat<sh::SliceOp>>(patterns.getContext());

@@ -37,6 +37,12 @@ Elements kernel::unflatten(ArithContext &context, ValueRange values, ArrayRef<El
   return elements;
 }
 
+FailureOr<Elements> kernel::applyRegion(ElementEmitter &emitter, Region &region,
+                                        ArrayRef<Element> arguments) {
+  return emitRegion(emitter.context(), region, arguments,
+                    [&](Value value) { return emitter.emit(value, {}); });
+}
+
 Elements kernel::selectElements(Num condition, ArrayRef<Element> yes, ArrayRef<Element> no) {
   if (!condition)
     return Elements(yes);

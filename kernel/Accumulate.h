@@ -20,6 +20,11 @@ using Elements = llvm::SmallVector<Element>;
 llvm::SmallVector<mlir::Value> flatten(llvm::ArrayRef<Element> elements);
 Elements unflatten(ArithContext &context, mlir::ValueRange values, llvm::ArrayRef<Element> like);
 
+/// The results of a region on `arguments`; what it uses from outside is taken from
+/// the fusion's body.
+mlir::FailureOr<Elements> applyRegion(ElementEmitter &emitter, mlir::Region &region,
+                                      llvm::ArrayRef<Element> arguments);
+
 /// Where `condition` holds (null: everywhere) `yes`, else `no`.
 Elements selectElements(Num condition, llvm::ArrayRef<Element> yes, llvm::ArrayRef<Element> no);
 

@@ -76,10 +76,7 @@ Index ScanLowering::along(const Index &t) const {
 FailureOr<Elements> ScanLowering::combine(ArrayRef<Element> before, ArrayRef<Element> next) {
   SmallVector<Element> arguments(before);
   llvm::append_range(arguments, next);
-  FailureOr<SmallVector<Element>> result = emitRegion(emitter.context(), scan.getBody(), arguments);
-  if (failed(result))
-    return failure();
-  return *result;
+  return applyRegion(emitter, scan.getBody(), arguments);
 }
 
 FailureOr<Elements> ScanLowering::inputsAt(const Index &linear) {

@@ -31,6 +31,7 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult writeOperands();
   LogicalResult emitUpdate(const Position &scatterAt);
   LogicalResult findStarts(const Position &scatterAt, SmallVectorImpl<Value> &starts);
   LogicalResult emitWindow(ArrayRef<Value> starts, const Position &scatterAt, Position &window,
@@ -149,7 +150,7 @@ LogicalResult ScatterLowering::emitElement(ArrayRef<Value> starts, const Positio
     return failure();
   llvm::append_range(arguments, *values);
   FailureOr<SmallVector<Element>> results =
-      emitRegion(emitter.context(), op.getUpdateComputation(), arguments);
+      applyRegion(emitter, op.getUpdateComputation(), arguments);
   if (failed(results))
     return failure();
   for (auto [i, result] : llvm::enumerate(*results))
@@ -187,6 +188,29 @@ LogicalResult ScatterLowering::emitUpdate(const Position &scatterAt) {
   return emitWindow(starts, scatterAt, window, 0);
 }
 
+/// Operands that the fusion itself computes (zeros, mostly) are not in the
+/// results' buffers yet.
+LogicalResult ScatterLowering::writeOperands() {
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    if (isa<BlockArgument>(input))
+      continue;
+    int64_t elements = operand.getNumElements();
+    int64_t lanes = chooseLanes(lowering.fusion, lowering.machine);
+    LogicalResult done = forLanes(
+        emitter, lowering.constant(0), lowering.constant(elements), elements, lanes,
+        [&, i = i, input = input](const Index &at) {
+          Position position = space.delinearize(at, operand.getShape());
+          FailureOr<Element> element = emitter.emit(input, position);
+          if (failed(element))
+            return failure();
+          return emitter.store(*element, typeOf(input), emitter.outputBuffer(i), position);
+        });
+    if (failed(done))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult ScatterLowering::run() {
   int64_t count = 1;
   SmallVector<int64_t> extents;
@@ -194,12 +218,12 @@ LogicalResult ScatterLowering::run() {
     extents.push_back(updates.getDimSize(dim));
     count *= extents.back();
   }
-  if (count == 0 || updates.getNumElements() == 0) {
-    lowering.kernel.setTasks(0);
-    return success();
-  }
   lowering.kernel.setTasks(1);
   lowering.kernel.setTaskCostNs(updates.getNumElements() + 1);
+  if (failed(writeOperands()))
+    return failure();
+  if (count == 0 || updates.getNumElements() == 0)
+    return success();
   for (auto [i, root] : llvm::enumerate(lowering.fusion.getYield().getValues()))
     if (root != op.getResult(i))
       return op.emitOpError("does not give the results of its fusion");

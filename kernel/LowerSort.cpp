@@ -95,7 +95,7 @@ FailureOr<Value> SortLowering::isBefore(ArrayRef<Element> a, ArrayRef<Element> b
   for (auto [x, y] : llvm::zip_equal(a, b))
     arguments.append({x, y});
   FailureOr<SmallVector<Element>> result =
-      emitRegion(emitter.context(), sort.getComparator(), arguments);
+      applyRegion(emitter, sort.getComparator(), arguments);
   if (failed(result))
     return failure();
   return Value((*result)[0].re);

@@ -77,7 +77,7 @@ static FailureOr<Elements> reduceAt(ElementEmitter &emitter, hlo::ReduceWindowOp
       return failure();
     SmallVector<Element> arguments(sum);
     llvm::append_range(arguments, *values);
-    FailureOr<SmallVector<Element>> next = emitRegion(emitter.context(), op.getBody(), arguments);
+    FailureOr<SmallVector<Element>> next = applyRegion(emitter, op.getBody(), arguments);
     if (failed(next))
       return failure();
     return selectElements(inside, *next, sum);
@@ -144,7 +144,7 @@ FailureOr<Num> SelectAndScatter::isSelected(const Position &source, const Positi
     FailureOr<Element> value = emitter.emit(op.getOperand(), from);
     if (failed(value))
       return failure();
-    FailureOr<SmallVector<Element>> keep = emitRegion(context, op.getSelect(), {kept[0], *value});
+    FailureOr<SmallVector<Element>> keep = applyRegion(emitter, op.getSelect(), {kept[0], *value});
     if (failed(keep))
       return failure();
     Num takes = ~(kept[1].re & (*keep)[0].re);
@@ -179,7 +179,7 @@ FailureOr<Elements> SelectAndScatter::at(const Position &position) {
     if (failed(selected) || failed(value))
       return failure();
     FailureOr<SmallVector<Element>> next =
-        emitRegion(emitter.context(), op.getScatter(), {sum[0], *value});
+        applyRegion(emitter, op.getScatter(), {sum[0], *value});
     if (failed(next))
       return failure();
     return selectElements(inside ? *selected & inside : *selected, *next, sum);

@@ -217,7 +217,8 @@ private:
     OpBuilder &builder = emitter.getBuilder();
     auto probe = [&](int64_t size) {
       Value any = builder.create<arith::ConstantIndexOp>(emitter.loc(), 0);
-      return emitter.space().variable(any, 0, size - 1);
+      // At least two values: a variable with one would fold into a constant.
+      return emitter.space().variable(any, 0, std::max<int64_t>(size - 1, 1));
     };
     return {probe(extent), probe(k)};
   }

@@ -141,9 +141,15 @@ void ProgramEmitter::emitCall(const Step &step) {
   NamedAttrList config(call->getAttrDictionary());
   for (StringRef name : {"call_target_name", "api_version", "has_side_effect"})
     config.erase(name);
+  // JAX writes calls of typed FFI targets for old readers: attributes under
+  // another name, and no version.
+  auto version = uint32_t(call.getApiVersion());
+  if (Attribute attributes = config.erase("mhlo.backend_config")) {
+    config.set("backend_config", attributes);
+    version = uint32_t(stablehlo::CustomCallApiVersion::API_VERSION_TYPED_FFI);
+  }
   builder.create<CustomCallOp>(loc, call.getCallTargetName(), step.reads.size(), operands,
-                               config.getDictionary(builder.getContext()),
-                               uint32_t(call.getApiVersion()));
+                               config.getDictionary(builder.getContext()), version);
 }
 
 void ProgramEmitter::emitInto(Region &region, const Sequence &steps) {
