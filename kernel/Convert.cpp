@@ -237,7 +237,8 @@ Element kernel::convertElement(Element value, Type from, Type to) {
   return {convertReal(value.re, from, to), {}};
 }
 
-Num kernel::reducePrecision(Num value, unsigned exponentBits, unsigned mantissaBits) {
+Num kernel::reducePrecision(Num value, unsigned exponentBits, unsigned mantissaBits,
+                            std::optional<int> subnormals) {
   bool isDouble = value.bits() == 64;
   int mantissa = isDouble ? 52 : 23, exponent = isDouble ? 11 : 8;
   Num bits = value.asBits();
@@ -245,6 +246,11 @@ Num kernel::reducePrecision(Num value, unsigned exponentBits, unsigned mantissaB
   if (int drop = mantissa - int(mantissaBits); drop > 0) {
     Num odd = shiftRight(bits, drop) & 1;
     result = ((bits + odd + ((int64_t(1) << (drop - 1)) - 1)) & -(int64_t(1) << drop)).asFloat();
+  }
+  if (subnormals) {
+    double magic = 1.5 * powerOfTwo(*subnormals - int(mantissaBits) + mantissa);
+    Num small = copySign((abs(value) + magic) - magic, value);
+    result = select(lt(abs(value), powerOfTwo(*subnormals)), small, result);
   }
   if (int(exponentBits) < exponent) {
     // Out of the range: infinity; below the smallest normal number: zero.

@@ -71,12 +71,14 @@ ElementEmitter::Condition::~Condition() {
 
 ElementEmitter::Level::Level(ElementEmitter &emitter, Operation *beforeLoop) : emitter(emitter) {
   emitter.insertBefore.back() = beforeLoop;
+  emitter.transposed.clear();
   emitter.insertBefore.push_back(nullptr);
   emitter.memos.emplace_back();
   emitter.indices.enterLevel();
 }
 
 ElementEmitter::Level::~Level() {
+  emitter.transposed.clear();
   emitter.insertBefore.pop_back();
   emitter.insertBefore.back() = nullptr;
   emitter.memos.pop_back();
@@ -292,18 +294,70 @@ Element ElementEmitter::load(RankedTensorType type, Value buffer, const Position
   Type loaded = loadType(element);
   if (lanes() > 1)
     loaded = VectorType::get({lanes()}, loaded);
+  Type scalar = isa<ComplexType>(element) ? cast<ComplexType>(element).getElementType() : element;
+  if (parts == 1 && rowBlock.count && lanes() == rowBlock.count)
+    if (Value bits = loadTransposed(buffer, linear, cast<VectorType>(loaded)))
+      return {fromMemory({arithmetic, bits}, scalar), {}};
   auto part = [&](int64_t i) -> Num {
     SmallVector<Value> at;
     int64_t stride = 1;
     accessOperands(indices, linear, parts, i, at, stride);
     Value bits = builder.create<LoadOp>(loc(), loaded, buffer, at, mask, stride);
-    Type scalar = isa<ComplexType>(element) ? cast<ComplexType>(element).getElementType() : element;
     return fromMemory({arithmetic, bits}, scalar);
   };
   Element result{part(0), {}};
   if (parts == 2)
     result.im = part(1);
   return result;
+}
+
+/// Swaps rows and lanes of a square of registers: in step s, lanes that differ in
+/// bit s change places between registers that differ in bit s.
+static void transposeSquare(OpBuilder &builder, Location loc, MutableArrayRef<Value> rows) {
+  int64_t count = rows.size();
+  for (int64_t step = 1; step < count; step *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < count; ++lane) {
+      bool upper = lane & step;
+      low.push_back(upper ? count + (lane ^ step) : lane);
+      high.push_back(upper ? count + lane : (lane ^ step));
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      if (i & step)
+        continue;
+      Value a = rows[i], b = rows[i + step];
+      rows[i] = builder.create<vector::ShuffleOp>(loc, a, b, low);
+      rows[i + step] = builder.create<vector::ShuffleOp>(loc, a, b, high);
+    }
+  }
+}
+
+Value ElementEmitter::loadTransposed(Value buffer, const Index &linear, VectorType type) {
+  if (conditional || linear.hasVectors() || linear.lane == 0 || linear.lane == 1 ||
+      linear.lane == -1)
+    return {};
+  bool contiguous = llvm::any_of(linear.terms, [&](const Index::Term &term) {
+    return term.value == rowBlock.row && term.coefficient == 1;
+  });
+  if (!contiguous)
+    return {};
+  Index base = indices.add(linear, -rowBlock.current);
+  for (TransposedTile &tile : transposed)
+    if (tile.buffer == buffer && tile.base == base)
+      return tile.rows[rowBlock.current];
+  TransposedTile tile{buffer, base, {}};
+  for (int64_t lane = 0; lane < rowBlock.count; ++lane) {
+    if (lane >= indices.activeLanes) { // masked off: nothing there to read
+      tile.rows.push_back(builder.create<arith::ConstantOp>(loc(), builder.getZeroAttr(type)));
+      continue;
+    }
+    Index at = indices.add(base, lane * base.lane);
+    tile.rows.push_back(builder.create<LoadOp>(loc(), type, buffer, ValueRange{indices.scalar(at)},
+                                               Value(), /*lane_stride=*/1));
+  }
+  transposeSquare(builder, loc(), tile.rows);
+  transposed.push_back(tile);
+  return tile.rows[rowBlock.current];
 }
 
 LogicalResult ElementEmitter::store(Element element, RankedTensorType type, Value buffer,

@@ -68,6 +68,16 @@ public:
   void bind(mlir::Value value, Binding give);
   void unbind(mlir::Value value) { bindings.erase(value); }
 
+  /// While `count` > 0: the lowering writes `count` positions that follow each
+  /// other along the loop variable `row` (now the one `current` beyond it), and
+  /// what lies contiguous along it but apart along the lanes is loaded as square
+  /// tiles that are transposed in registers. `count` equals the lanes.
+  struct RowBlock {
+    mlir::Value row;
+    int64_t count = 0, current = 0;
+  };
+  RowBlock rowBlock;
+
   IndexSpace &space() { return indices; }
   mlir::OpBuilder &getBuilder() { return builder; }
   ArithContext &context() { return arithmetic; }
@@ -147,6 +157,7 @@ private:
     }
   };
 
+  mlir::Value loadTransposed(mlir::Value buffer, const Index &linear, mlir::VectorType type);
   mlir::FailureOr<Element> emitUniform(mlir::Value value, const Position &position);
   mlir::FailureOr<Element> emitHere(mlir::Value value, const Position &position);
   mlir::FailureOr<Element> emitOperation(mlir::Operation *op, mlir::Value value,
@@ -193,6 +204,13 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Value> tables;
   /// The index made of a start and its limit.
   std::map<std::pair<mlir::Value, int64_t>, Index, StartOrder> starts;
+  /// Transposed tiles of the present row block.
+  struct TransposedTile {
+    mlir::Value buffer;
+    Index base;
+    llvm::SmallVector<mlir::Value, 16> rows;
+  };
+  std::vector<TransposedTile> transposed;
   /// One memo per level, and where values of that level are written.
   std::vector<Memo> memos;
   std::vector<mlir::Operation *> insertBefore;

@@ -316,14 +316,17 @@ static FailureOr<Element> emitOne(ArithContext &context, Operation *op,
         return Element{lt(abs(operands[0].re), std::numeric_limits<double>::infinity()), {}};
       })
       .Case([&](hlo::ReducePrecisionOp reduce) -> Result {
-        // A format's own exponents are no reduction, its subnormals stay.
+        // A format's own exponents are no reduction: its subnormals stay.
         Type type = elementOf(reduce);
         unsigned exponents = reduce.getExponentBits();
-        if (isSmallFloat(type) &&
-            exponents >= type.getIntOrFloatBitWidth() - cast<FloatType>(type).getFPMantissaWidth())
+        std::optional<int> subnormals;
+        if (isSmallFloat(type) && !type.isBF16() &&
+            exponents >= type.getIntOrFloatBitWidth() - cast<FloatType>(type).getFPMantissaWidth()) {
           exponents = 8;
+          subnormals = APFloat::semanticsMinExponent(cast<FloatType>(type).getFloatSemantics());
+        }
         return Element{
-            reducePrecision(operands[0].re, exponents, reduce.getMantissaBits()), {}};
+            reducePrecision(operands[0].re, exponents, reduce.getMantissaBits(), subnormals), {}};
       })
       .Case([&](hlo::RealOp) -> Result { return Element{operands[0].re, {}}; })
       .Case([&](hlo::ImagOp) -> Result {

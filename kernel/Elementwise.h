@@ -59,6 +59,8 @@ Num fromMemory(Num value, mlir::Type element);
 /// The type that a load must ask for.
 mlir::Type loadType(mlir::Type element);
 /// stablehlo.reduce_precision.
-Num reducePrecision(Num value, unsigned exponentBits, unsigned mantissaBits);
+/// `subnormals`: the smallest normal exponent, if smaller numbers have fewer places.
+Num reducePrecision(Num value, unsigned exponentBits, unsigned mantissaBits,
+                    std::optional<int> subnormals = {});
 
 } // namespace spokeshave::kernel

@@ -6,9 +6,10 @@
 // Every result element is a function of its position. Dimensions that the body
 // treats alike become one loop; the innermost runs along the lanes. Tasks are
 // runs of whole rows, or pieces of a row where rows are long; their size depends
-// on the shape alone.
+// on the shape alone. Fusions with transposes work on square blocks instead.
 //
 //===----------------------------------------------------------------------===//
+#include "input/StablehloOps.h"
 #include "kernel/Dimensions.h"
 #include "kernel/LowerFusion.h"
 
@@ -98,6 +99,114 @@ LogicalResult emitResults(ElementEmitter &emitter, ArrayRef<Value> roots, const 
   return success();
 }
 
+/// Square blocks for fusions that read along another dimension than they write.
+constexpr int64_t kBlockRows = 64, kBlockLanes = 256;
+
+bool movesMinor(graph::FusionOp fusion) {
+  for (auto op : fusion.getBlock().getOps<stablehlo::TransposeOp>()) {
+    RankedTensorType from = typeOf(op.getOperand());
+    int64_t minorFrom = -1, minorTo = -1;
+    for (int64_t d = 0; d < from.getRank(); ++d) {
+      if (from.getDimSize(d) != 1)
+        minorFrom = d;
+      if (from.getDimSize(op.getPermutation()[d]) != 1)
+        minorTo = op.getPermutation()[d];
+    }
+    if (minorFrom != minorTo)
+      return true;
+  }
+  return false;
+}
+
+/// Writes the results block by block: `height` rows at once, as many as lanes.
+class BlockedLoop {
+public:
+  BlockedLoop(FusionLowering &lowering, ElementEmitter &emitter, ArrayRef<Value> roots, Plan plan)
+      : lowering(lowering), emitter(emitter), roots(roots), plan(std::move(plan)) {}
+  static bool applies(const Plan &plan, graph::FusionOp fusion) {
+    // Every operation is written once per row of the square.
+    return movesMinor(fusion) && !plan.outer.empty() &&
+           llvm::range_size(fusion.getBlock()) <= 16 &&
+           plan.outer.back() >= std::min<int64_t>(plan.lanes, 16) && plan.extent >= 4;
+  }
+  LogicalResult run(int64_t price);
+
+private:
+  LogicalResult emitRows(const Index &outer, Value lower, Value upper, Value left, Value right);
+
+  FusionLowering &lowering;
+  ElementEmitter &emitter;
+  ArrayRef<Value> roots;
+  Plan plan;
+  int64_t height = 1, depth = 1; ///< rows of a square; extent of the dimension it runs along
+};
+
+LogicalResult BlockedLoop::run(int64_t price) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  plan.lanes = height = std::min<int64_t>(plan.lanes, 16);
+  depth = plan.outer.back();
+  int64_t outer = plan.rows / depth;
+  int64_t across = llvm::divideCeil(plan.extent, kBlockLanes);
+  int64_t down = llvm::divideCeil(depth, kBlockRows);
+  lowering.kernel.setTasks(outer * down * across);
+  lowering.kernel.setTaskCostNs(std::min(depth, kBlockRows) * std::min(plan.extent, kBlockLanes) *
+                                price / 1000);
+  Value task = lowering.kernel.getTask();
+  auto divide = [&](Value value, int64_t by) -> std::pair<Value, Value> {
+    Value count = lowering.constant(by);
+    return {builder.createOrFold<arith::DivUIOp>(loc, value, count),
+            builder.createOrFold<arith::RemUIOp>(loc, value, count)};
+  };
+  auto [above, pieceAcross] = divide(task, across);
+  auto [outerTask, pieceDown] = divide(above, down);
+  Index outerIndex = emitter.space().variable(outerTask, 0, outer - 1);
+  auto bounds = [&](Value piece, int64_t block, int64_t extent) -> std::pair<Value, Value> {
+    Value begin = lowering.multiply(piece, block);
+    return {begin, lowering.minimum(lowering.add(begin, lowering.constant(block)), extent)};
+  };
+  auto [lower, upper] = bounds(pieceDown, kBlockRows, depth);
+  auto [left, right] = bounds(pieceAcross, kBlockLanes, plan.extent);
+  return emitRows(outerIndex, lower, upper, left, right);
+}
+
+LogicalResult BlockedLoop::emitRows(const Index &outer, Value lower, Value upper, Value left,
+                                    Value right) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  IndexSpace &space = emitter.space();
+  Index first = space.scale(outer, depth);
+  int64_t whole = depth / height * height;
+  {
+    Value end = lowering.minimum(upper, whole);
+    auto loop = builder.create<scf::ForOp>(loc, lower, end, lowering.constant(height));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Index row = space.variable(loop.getInductionVar(), 0, whole - height, height);
+    auto rows = [&](const Index &lane) -> LogicalResult {
+      for (int64_t i = 0; i < height; ++i) {
+        emitter.rowBlock = {loop.getInductionVar(), row.isConstant() ? 0 : height, i};
+        Index at = space.add(space.add(first, row), i);
+        if (failed(emitResults(emitter, roots, plan, at, lane)))
+          return failure();
+      }
+      emitter.rowBlock = {};
+      return success();
+    };
+    if (failed(forLanes(emitter, left, right, plan.extent, plan.lanes, rows)))
+      return failure();
+  }
+  if (whole == depth)
+    return success();
+  Value begin = builder.createOrFold<arith::MaxSIOp>(loc, lower, lowering.constant(whole));
+  return forRange(emitter, begin, upper, depth, [&](const Index &row) {
+    return forLanes(emitter, left, right, plan.extent, plan.lanes, [&](const Index &lane) {
+      return emitResults(emitter, roots, plan, space.add(first, row), lane);
+    });
+  });
+}
+
 } // namespace
 
 void kernel::bindAll(ElementEmitter &emitter, Operation *hero,
@@ -145,6 +254,9 @@ LogicalResult kernel::lowerLoop(FusionLowering &lowering,
   ElementEmitter emitter(lowering.builder, lowering.machine, fusion, kernel.getBuffers());
   if (bindHero)
     bindHero(emitter);
+  else if (BlockedLoop::applies(plan, fusion))
+    return BlockedLoop(lowering, emitter, roots, plan)
+        .run(picosecondsPerElement(fusion, plan.lanes));
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
   Value task = kernel.getTask();
