@@ -12,6 +12,7 @@
 #include "graph/Pipeline.h"
 #include "input/Dialects.h"
 #include "kernel/KernelDialect.h"
+#include "kernel/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,6 +32,7 @@ void registerAllPasses() {
   registerTransformsPasses();
   graph::registerGraphPasses();
   schedule::registerSchedulePasses();
+  kernel::registerKernelPasses();
 }
 
 void registerAllDialects(DialectRegistry &registry) {
