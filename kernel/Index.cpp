@@ -42,7 +42,11 @@ Index IndexSpace::variableAt(unsigned at, Value value, int64_t min, int64_t max,
                              int64_t multiple) {
   if (min == max)
     return Index(min);
-  facts[value] = Facts{min, max, multiple, at, unsigned(facts.size() + 1)};
+  // A value that is told twice keeps its number: terms are ordered by it, and two
+  // values with one number would be taken for one.
+  auto [known, isNew] = facts.try_emplace(value);
+  unsigned serial = isNew ? unsigned(facts.size()) : known->second.serial;
+  known->second = Facts{min, max, multiple, at, serial};
   Index index;
   index.terms.push_back({value, 1});
   return index;

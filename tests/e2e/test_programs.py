@@ -169,6 +169,12 @@ PROGRAMS = {
     ),
     "scatter_add": (lambda i, v: jnp.zeros(50).at[i].add(v), RNG.integers(0, 50, 300), f32(300)),
     "scatter_set": (lambda x, v: x.at[2:9, 3].set(v), f32(12, 5), f32(7)),
+    "scatter_batched": (
+        jax.vmap(lambda x, i, v: x.at[i].set(v)),
+        f32(3, 8),
+        np.array([5, 2, 7], np.int32),
+        f32(3),
+    ),
     "scatter_minmax": (
         lambda i, v: (
             jnp.zeros(9).at[i].max(v),
@@ -209,6 +215,15 @@ PROGRAMS = {
         f32(12, 5),
     ),
     "solve": (lambda a, b: jnp.linalg.solve(a + 9 * jnp.eye(12), b), f32(12, 12), f32(12)),
+    "solve_batched": (
+        lambda a, b: jnp.linalg.solve(a + 9 * jnp.eye(8), b),
+        f32(3, 8, 8),
+        f32(3, 8, 4),
+    ),
+    "fft_kinds": (
+        lambda x: (jnp.fft.rfftn(x), jnp.fft.irfftn(x + 1j), jnp.fft.fft(x, n=67)),
+        f32(3, 6, 8),
+    ),
     "fft": (
         lambda x: (jnp.fft.fft(x), jnp.fft.ifft2(x), jnp.fft.fft(x[:, :7])),
         (f32(12, 16) + 1j * f32(12, 16)).astype(np.complex64),
@@ -226,6 +241,7 @@ def test_program(compare, name):
     tolerance = {
         "cholesky": 2e-4,
         "solve": 2e-4,
+        "solve_batched": 2e-4,
         "lgamma": 1e-4,
         "cumulative": 2e-4,
         "scan_grad": 2e-4,
