@@ -31,12 +31,14 @@ public:
   LogicalResult run();
 
 private:
+  /// Per dimension of the operand, where it is not 0 everywhere: may be outside.
+  using Starts = SmallVector<std::optional<Index>>;
   LogicalResult writeOperands();
   LogicalResult emitUpdate(const Position &scatterAt);
-  LogicalResult findStarts(const Position &scatterAt, SmallVectorImpl<Value> &starts);
-  LogicalResult emitWindow(ArrayRef<Value> starts, const Position &scatterAt, Position &window,
+  LogicalResult findStarts(const Position &scatterAt, Starts &starts);
+  LogicalResult emitWindow(const Starts &starts, const Position &scatterAt, Position &window,
                            size_t number);
-  LogicalResult emitElement(ArrayRef<Value> starts, const Position &scatterAt,
+  LogicalResult emitElement(const Starts &starts, const Position &scatterAt,
                             const Position &window);
 
   FusionLowering &lowering;
@@ -66,11 +68,9 @@ ScatterLowering::ScatterLowering(FusionLowering &lowering, hlo::ScatterOp op,
       windowDims.push_back(d);
 }
 
-/// The signed start per operand dimension, null where it is 0.
-LogicalResult ScatterLowering::findStarts(const Position &scatterAt,
-                                          SmallVectorImpl<Value> &starts) {
+LogicalResult ScatterLowering::findStarts(const Position &scatterAt, Starts &starts) {
   int64_t vectorDim = dims.getIndexVectorDim();
-  starts.assign(operand.getRank(), Value());
+  starts.assign(operand.getRank(), std::nullopt);
   auto position = [&](int64_t component) {
     Position at(scatterAt);
     if (vectorDim < indices.getRank())
@@ -83,18 +83,19 @@ LogicalResult ScatterLowering::findStarts(const Position &scatterAt,
       return failure();
     Type element = indices.getElementType();
     Value wide = isUnsigned(element) ? index->re.zeroExtended(64) : index->re.signExtended(64);
-    starts[dim] = builder.create<arith::IndexCastOp>(lowering.loc(), builder.getIndexType(), wide);
+    Value start = builder.create<arith::IndexCastOp>(lowering.loc(), builder.getIndexType(), wide);
+    starts[dim] = space.variable(start, 0, operand.getDimSize(dim) - 1);
   }
   // Batching dimensions of the operand go along with those of the indices.
   for (auto [from, to] :
        llvm::zip_equal(dims.getScatterIndicesBatchingDims(), dims.getInputBatchingDims()))
-    starts[to] = space.scalar(scatterAt[from > vectorDim ? from - 1 : from]);
+    starts[to] = scatterAt[from > vectorDim ? from - 1 : from];
   return success();
 }
 
 /// Loops over one dimension of the window after the other, each cut to what is
 /// inside; the last runs along the lanes.
-LogicalResult ScatterLowering::emitWindow(ArrayRef<Value> starts, const Position &scatterAt,
+LogicalResult ScatterLowering::emitWindow(const Starts &starts, const Position &scatterAt,
                                           Position &window, size_t number) {
   if (number == windowDims.size())
     return emitElement(starts, scatterAt, window);
@@ -103,8 +104,9 @@ LogicalResult ScatterLowering::emitWindow(ArrayRef<Value> starts, const Position
   int64_t size = updates.getDimSize(dims.getUpdateWindowDims()[number]);
   Value lower = lowering.constant(0), upper = lowering.constant(size);
   if (starts[dim]) {
-    Value before = builder.create<arith::SubIOp>(loc, lower, starts[dim]);
-    Value left = builder.create<arith::SubIOp>(loc, lowering.constant(extent), starts[dim]);
+    Value start = space.scalar(*starts[dim]);
+    Value before = builder.create<arith::SubIOp>(loc, lower, start);
+    Value left = builder.create<arith::SubIOp>(loc, lowering.constant(extent), start);
     lower = builder.create<arith::MaxSIOp>(loc, lower, before);
     upper = builder.create<arith::MinSIOp>(loc, upper, left);
   }
@@ -130,12 +132,12 @@ LogicalResult ScatterLowering::emitWindow(ArrayRef<Value> starts, const Position
   return done;
 }
 
-LogicalResult ScatterLowering::emitElement(ArrayRef<Value> starts, const Position &scatterAt,
+LogicalResult ScatterLowering::emitElement(const Starts &starts, const Position &scatterAt,
                                            const Position &window) {
   Position to(operand.getRank()), from(updates.getRank());
   for (auto [dim, start] : llvm::enumerate(starts))
     if (start)
-      to[dim] = space.variable(start, 0, operand.getDimSize(dim) - 1);
+      to[dim] = *start;
   for (auto [i, at] : llvm::enumerate(window)) {
     to[windowDims[i]] = space.add(to[windowDims[i]], at);
     from[dims.getUpdateWindowDims()[i]] = at;
@@ -161,7 +163,7 @@ LogicalResult ScatterLowering::emitElement(ArrayRef<Value> starts, const Positio
 
 /// One update: where it goes, and whether anything of it is inside.
 LogicalResult ScatterLowering::emitUpdate(const Position &scatterAt) {
-  SmallVector<Value> starts;
+  Starts starts;
   if (failed(findStarts(scatterAt, starts)))
     return failure();
   Location loc = lowering.loc();
@@ -176,7 +178,7 @@ LogicalResult ScatterLowering::emitUpdate(const Position &scatterAt) {
     // Dimensions with a window are cut by its loop.
     if (llvm::is_contained(windowDims, int64_t(dim)))
       continue;
-    require(arith::CmpIPredicate::ult, start, operand.getDimSize(dim));
+    require(arith::CmpIPredicate::ult, space.scalar(*start), operand.getDimSize(dim));
   }
   Position window;
   if (!inside)
@@ -196,15 +198,15 @@ LogicalResult ScatterLowering::writeOperands() {
       continue;
     int64_t elements = operand.getNumElements();
     int64_t lanes = chooseLanes(lowering.fusion, lowering.machine);
-    LogicalResult done = forLanes(
-        emitter, lowering.constant(0), lowering.constant(elements), elements, lanes,
-        [&, i = i, input = input](const Index &at) {
-          Position position = space.delinearize(at, operand.getShape());
-          FailureOr<Element> element = emitter.emit(input, position);
-          if (failed(element))
-            return failure();
-          return emitter.store(*element, typeOf(input), emitter.outputBuffer(i), position);
-        });
+    LogicalResult done =
+        forLanes(emitter, lowering.constant(0), lowering.constant(elements), elements, lanes,
+                 [&, i = i, input = input](const Index &at) {
+                   Position position = space.delinearize(at, operand.getShape());
+                   FailureOr<Element> element = emitter.emit(input, position);
+                   if (failed(element))
+                     return failure();
+                   return emitter.store(*element, typeOf(input), emitter.outputBuffer(i), position);
+                 });
     if (failed(done))
       return failure();
   }

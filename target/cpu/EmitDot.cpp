@@ -65,12 +65,9 @@ llvm::Value *DotLoop::widen(llvm::Value *value, bool isBf16) {
   if (value->getType() == target)
     return value;
   if (isBf16) {
-    llvm::Type *bits = target->getWithNewBitWidth(32);
-    if (target->isVectorTy())
-      bits = llvm::FixedVectorType::get(builder.getInt32Ty(),
-                                        cast<llvm::FixedVectorType>(target)->getNumElements());
-    else
-      bits = builder.getInt32Ty();
+    llvm::Type *bits = builder.getInt32Ty();
+    if (auto *shape = dyn_cast<llvm::FixedVectorType>(target))
+      bits = llvm::FixedVectorType::get(bits, shape->getNumElements());
     value = builder.CreateShl(builder.CreateZExt(value, bits), 16);
     return builder.CreateBitCast(value, target);
   }
