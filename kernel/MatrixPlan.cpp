@@ -215,8 +215,11 @@ private:
   /// Variables that stand for any row or column and any step of k.
   std::pair<Index, Index> probes(ElementEmitter &emitter, int64_t extent) {
     OpBuilder &builder = emitter.getBuilder();
+    Value task = builder.getInsertionBlock()->getArgument(0);
     auto probe = [&](int64_t size) {
-      Value any = builder.create<arith::ConstantIndexOp>(emitter.loc(), 0);
+      // No constant: quotients of it would fold and look independent of it.
+      Value one = builder.create<arith::ConstantIndexOp>(emitter.loc(), 1);
+      Value any = builder.create<arith::AddIOp>(emitter.loc(), task, one);
       // At least two values: a variable with one would fold into a constant.
       return emitter.space().variable(any, 0, std::max<int64_t>(size - 1, 1));
     };
