@@ -315,17 +315,21 @@ LogicalResult RowsLowering::emitRowValues(unsigned pass, const Index &row) {
 LogicalResult RowsLowering::emitResults(const Index &row) {
   IndexSpace &space = emitter.space();
   OperandRange roots = fusion.getYield().getValues();
-  bool anyElement = false;
+  bool anyElement = llvm::any_of(roots, [&](Value root) { return isElement(root); });
+  // Loads stand before stores: a result may take the place of an input.
+  std::vector<std::pair<Element, unsigned>> ofRow;
   for (auto [i, root] : llvm::enumerate(roots)) {
-    if (isElement(root)) {
-      anyElement = true;
+    if (isElement(root))
       continue;
-    }
-    Position position = space.delinearize(row, typeOf(root).getShape());
-    FailureOr<Element> value = emitter.emit(root, position);
-    if (failed(value) || failed(emitter.store(*value, typeOf(root), emitter.outputBuffer(i), position)))
+    FailureOr<Element> value = emitter.emit(root, space.delinearize(row, typeOf(root).getShape()));
+    if (failed(value))
       return failure();
+    ofRow.push_back({*value, i});
   }
+  for (auto &[value, i] : ofRow)
+    if (failed(emitter.store(value, typeOf(roots[i]), emitter.outputBuffer(i),
+                             space.delinearize(row, typeOf(roots[i]).getShape()))))
+      return failure();
   if (!anyElement)
     return success();
   return forRange(emitter, lowering.constant(0), lowering.constant(segments), segments,

@@ -9,7 +9,10 @@
 #include "reference/Interpreter.h"
 #include "schedule/Sharing.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/ScopeExit.h"
 
 #include <list>
 
@@ -26,7 +29,7 @@ constexpr char kUnwritten = char(0xA5);
 class ProgramPlayer {
 public:
   ProgramPlayer(ProgramOp program, ModuleOp module, EvaluationCounters &counters)
-      : program(program), symbols(module), counters(counters),
+      : program(program), module(module), symbols(module), counters(counters),
         arena(program.getArenaBytes(), kUnwritten) {}
 
   FailureOr<SmallVector<Tensor>> run(ArrayRef<Tensor> arguments);
@@ -46,6 +49,7 @@ private:
   FailureOr<SmallVector<Tensor>> evaluate(graph::FusionOp fusion, ArrayRef<Tensor> inputs);
 
   ProgramOp program;
+  ModuleOp module;
   SymbolTable symbols;
   EvaluationCounters &counters;
   std::vector<char> arena;
@@ -82,23 +86,20 @@ LogicalResult ProgramPlayer::write(Value buffer, const Tensor &tensor, Location 
 
 FailureOr<SmallVector<Tensor>> ProgramPlayer::evaluate(graph::FusionOp fusion,
                                                        ArrayRef<Tensor> inputs) {
-  DenseMap<Value, Tensor> values;
-  for (auto [argument, input] : llvm::zip_equal(fusion.getBlock().getArguments(), inputs))
-    values[argument] = input;
-  auto collect = [&](ValueRange range) {
-    SmallVector<Tensor> tensors;
-    for (Value value : range)
-      tensors.push_back(values.lookup(value));
-    return tensors;
-  };
-  for (Operation &op : fusion.getBlock().without_terminator()) {
-    FailureOr<SmallVector<Tensor>> results = reference::evaluateOp(&op, collect(op.getOperands()));
-    if (failed(results))
-      return failure();
-    for (auto [result, tensor] : llvm::zip_equal(op.getResults(), *results))
-      values[result] = tensor;
-  }
-  return collect(fusion.getYield().getValues());
+  // As a function of the module, so that regions can read values of the body and
+  // composites find their decompositions.
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto function = builder.create<func::FuncOp>(
+      fusion.getLoc(), "spokeshave.evaluated",
+      builder.getFunctionType(fusion.getOperandTypes(), fusion.getResultTypes()));
+  auto erase = llvm::make_scope_exit([&] { function.erase(); });
+  IRMapping mapping;
+  fusion.getBody().cloneInto(&function.getBody(), mapping);
+  Operation *yield = function.getBody().front().getTerminator();
+  builder.setInsertionPoint(yield);
+  builder.create<func::ReturnOp>(yield->getLoc(), yield->getOperands());
+  yield->erase();
+  return reference::evaluateFunction(function, inputs);
 }
 
 LogicalResult ProgramPlayer::playLaunch(LaunchOp op) {

@@ -70,8 +70,9 @@ void Liveness::extend(LiveSet &live, int32_t block, int32_t from, ArrayRef<int32
 /// its last use in the body; after the exit as long as the result is read.
 void Liveness::visitLoopValue(const LoopValue &value) {
   LiveSet &live = plan.nodes[value.node].live;
-  live.add(value.entry, value.bodyFirst);
-  extend(live, value.body, value.bodyFirst, readsWithin(value.node, value.bodyFirst, value.latch));
+  live.add(2 * value.entry + 1, 2 * value.bodyFirst);
+  extend(live, value.body, 2 * value.bodyFirst,
+         readsWithin(value.node, value.bodyFirst, value.latch));
   live.add(2 * value.latch + 1, 2 * value.latch + 2);
   live.add(2 * value.exit, 2 * value.exit + 2);
   extend(live, value.parent, 2 * value.exit, readsWithin(value.node, value.exit, INT32_MAX));

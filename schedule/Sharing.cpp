@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "schedule/Sharing.h"
 
+#include "graph/Aliasing.h"
 #include "graph/Classify.h"
 #include "input/StablehloOps.h"
 
@@ -73,15 +74,70 @@ static bool isReadInPlace(Value argument, int64_t elements) {
   return true;
 }
 
+/// The values, not elementwise themselves, that `root` is made of element by
+/// element, as far as they come from `hero`.
+static llvm::SmallPtrSet<Operation *, 2>
+placesOf(Value root, Operation *hero, const llvm::SmallPtrSetImpl<Operation *> &fromHero) {
+  llvm::SmallPtrSet<Operation *, 2> places;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> waiting = {root};
+  while (!waiting.empty()) {
+    Operation *op = waiting.pop_back_val().getDefiningOp();
+    if (!op || !fromHero.contains(op) || !seen.insert(op).second)
+      continue;
+    graph::OpClass kind = graph::classify(op);
+    if (op == hero || (kind != graph::OpClass::Elementwise && kind != graph::OpClass::View))
+      places.insert(op);
+    else
+      llvm::append_range(waiting, op->getOperands());
+  }
+  return places;
+}
+
+/// Are all results of a dot fusion written at one place at a time, counted in
+/// row-major order? Not if one is, say, the transpose of another.
+static bool resultsGoTogether(graph::FusionOp fusion) {
+  Operation *hero = nullptr;
+  llvm::SmallPtrSet<Operation *, 16> fromHero;
+  for (Operation &op : fusion.getBlock().without_terminator()) {
+    bool isHero = isa<stablehlo::DotGeneralOp>(op);
+    if (isHero && hero)
+      return false;
+    if (isHero)
+      hero = &op;
+    if (isHero || llvm::any_of(op.getOperands(), [&](Value operand) {
+          return fromHero.contains(operand.getDefiningOp());
+        }))
+      fromHero.insert(&op);
+  }
+  Operation *place = nullptr;
+  for (Value root : fusion.getYield().getValues()) {
+    auto places = placesOf(root, hero, fromHero);
+    if (places.size() != 1 || (place && *places.begin() != place))
+      return false;
+    place = *places.begin();
+  }
+  return true;
+}
+
 bool spokeshave::schedule::mayShareBuffer(graph::FusionOp fusion, unsigned input, unsigned result) {
+  if (graph::mayShareBuffer(fusion, input, result))
+    return true;
   if (std::optional<unsigned> updated = updatedInput(fusion, result))
     return *updated == input && updatesOnly(fusion.getYield().getValues()[result]);
-  // Kernels of other kinds read their inputs in an order of their own. A loop
-  // loads all that an iteration needs before it stores.
-  if (fusion.getKind() != graph::FusionKind::Loop)
+  // What stands around a product or a reduction is read and written place by
+  // place too: kernels load all that a place needs before they store.
+  switch (fusion.getKind()) {
+  case graph::FusionKind::Dot:
+    if (!resultsGoTogether(fusion))
+      return false;
+    break;
+  case graph::FusionKind::Reduce:
+  case graph::FusionKind::Rows:
+    break;
+  default:
     return false;
+  }
   int64_t elements = graph::numElements(fusion.getResult(result).getType());
-  auto isSameSize = [&](Type type) { return graph::numElements(type) == elements; };
-  return llvm::all_of(fusion.getResultTypes(), isSameSize) &&
-         isReadInPlace(fusion.getBlock().getArgument(input), elements);
+  return isReadInPlace(fusion.getBlock().getArgument(input), elements);
 }

@@ -79,3 +79,54 @@ func.func @main(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   }) {graph.trip_count = 7 : i64} : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %0#1 : tensor<4xf32>
 }
+
+// -----
+
+// A donated argument goes through the loop in its own memory.
+// CHECK-LABEL: schedule.program @main
+// CHECK-SAME: (%[[X:.*]]: memref<1000xf32>) results({{.*}}) arena 0 aliases [0] {
+// CHECK-NEXT: schedule.while trips 5 body {
+// CHECK-NEXT: schedule.parallel {
+// CHECK-NEXT: schedule.launch @sine.0 inputs 1(%[[X]], %[[X]])
+// CHECK-NOT: schedule.copy
+// CHECK: schedule.kernel
+func.func @main(%x: tensor<1000xf32> {tf.aliasing_output = 0 : i32}) -> tensor<1000xf32> {
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %0 = "stablehlo.while"(%x) ({
+  ^bb0(%y: tensor<1000xf32>):
+    stablehlo.return %true : tensor<i1>
+  }, {
+  ^bb0(%y: tensor<1000xf32>):
+    %z = graph.fusion loop "sine"(%a = %y : tensor<1000xf32>) -> tensor<1000xf32> {
+      %d = stablehlo.sine %a : tensor<1000xf32>
+      graph.yield %d : tensor<1000xf32>
+    }
+    stablehlo.return %z : tensor<1000xf32>
+  }) {graph.trip_count = 5 : i64} : (tensor<1000xf32>) -> tensor<1000xf32>
+  return %0 : tensor<1000xf32>
+}
+
+// -----
+
+// The new value is written while the old one is still to be copied: it must not
+// take the old one's memory.
+// CHECK-LABEL: schedule.program @main
+// CHECK: schedule.while trips 5
+// CHECK: schedule.launch @add.0 inputs 2(%[[A:[a-z0-9]*]], %[[B:[a-z0-9]*]], %[[N:[a-z0-9]*]])
+// CHECK: schedule.copy %[[B]] to %[[A]]
+// CHECK: schedule.copy %[[N]] to %[[B]]
+func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %0:2 = "stablehlo.while"(%x, %w) ({
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    stablehlo.return %true : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    %z = graph.fusion loop "add"(%c = %a : tensor<4xf32>, %d = %b : tensor<4xf32>) -> tensor<4xf32> {
+      %e = stablehlo.add %c, %d : tensor<4xf32>
+      graph.yield %e : tensor<4xf32>
+    }
+    stablehlo.return %b, %z : tensor<4xf32>, tensor<4xf32>
+  }) {graph.trip_count = 5 : i64} : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
