@@ -206,12 +206,64 @@ struct ReverseOfReverse : OpRewritePattern<sh::ReverseOp> {
   }
 };
 
+/// Dimensions of size 1 need no reduction: the rest is reduced, or there is one
+/// element, which meets the initial value.
+struct ReduceOfOnes : OpRewritePattern<sh::ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(sh::ReduceOp op, PatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> shape = shapeOf(op.getInputs().front());
+    SmallVector<int64_t> kept, dims;
+    for (auto [dim, size] : llvm::enumerate(shape)) {
+      bool isReduced = llvm::is_contained(op.getDimensions(), static_cast<int64_t>(dim));
+      if (isReduced && size == 1)
+        continue;
+      if (isReduced)
+        dims.push_back(kept.size());
+      kept.push_back(size);
+    }
+    if (kept.size() == shape.size())
+      return failure();
+    if (dims.empty())
+      return combineWithInitial(op, rewriter);
+    SmallVector<Value> inputs;
+    for (Value input : op.getInputs())
+      inputs.push_back(rewriter.create<sh::ReshapeOp>(
+          op.getLoc(), cast<RankedTensorType>(input.getType()).clone(kept), input));
+    auto smaller = rewriter.create<sh::ReduceOp>(op.getLoc(), op.getResultTypes(), inputs,
+                                                 op.getInitValues(), dims);
+    rewriter.inlineRegionBefore(op.getBody(), smaller.getBody(), smaller.getBody().end());
+    rewriter.replaceOp(op, smaller);
+    return success();
+  }
+
+  /// Only for computations of one operation, as almost all are.
+  static LogicalResult combineWithInitial(sh::ReduceOp op, PatternRewriter &rewriter) {
+    Block &body = op.getBody().front();
+    if (op.getInputs().size() != 1 || !llvm::hasNItems(body.begin(), body.end(), 2))
+      return failure();
+    Operation *combine = &body.front();
+    if (!isa<sh::AddOp, sh::MulOp, sh::MaxOp, sh::MinOp, sh::AndOp, sh::OrOp>(combine) ||
+        body.getTerminator()->getOperand(0) != combine->getResult(0) ||
+        combine->getOperands() != ValueRange(body.getArguments()) ||
+        getElementTypeOrSelf(op.getInputs()[0].getType()) != getElementTypeOrSelf(op->getResult(0).getType()))
+      return failure();
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    Value initial = rewriter.create<sh::BroadcastInDimOp>(op.getLoc(), type, op.getInitValues()[0],
+                                                          rewriter.getDenseI64ArrayAttr({}));
+    Value element = rewriter.create<sh::ReshapeOp>(op.getLoc(), type, op.getInputs()[0]);
+    OperationState state(op.getLoc(), combine->getName(), {initial, element}, {type});
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+};
+
 } // namespace
 
 void spokeshave::graph::populateShapeRewrites(RewritePatternSet &patterns) {
   patterns.add<IdentityReshape, ReshapeOfReshape, TransposeIsReshape, TransposeOfTranspose,
                BroadcastIsReshape, BroadcastOfBroadcast, SqueezeBroadcastOperand, BroadcastToInDim,
-               IdentityReverse, ReverseOfReverse, ReduceOfNothing>(patterns.getContext());
+               IdentityReverse, ReverseOfReverse, ReduceOfNothing, ReduceOfOnes>(
+      patterns.getContext());
   patterns.add<ShapeOfSplat<sh::ReshapeOp>, ShapeOfSplat<sh::TransposeOp>,
                ShapeOfSplat<sh::BroadcastInDimOp>, ShapeOfSplat<sh::ReverseOp>,
                ShapeOfSplat<sh::SliceOp>>(patterns.getContext());

@@ -304,7 +304,9 @@ void BlockFuser::emit() {
       ordered.push_back(op);
     llvm::sort(ordered, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
     SmallVector<Value> outputs = llvm::to_vector(
-        llvm::make_filter_range(cluster.outputs, [&](Value v) { return isReadOutside(id, v); }));
+        llvm::make_filter_range(cluster.outputs, [&](Value v) {
+          return isReadOutside(id, v) || isa<sh::ScatterOp>(v.getDefiningOp());
+        }));
     OpBuilder builder(operationAt[cluster.position]);
     FusionOp fusion = ClusterEmitter(builder.getContext(), cluster, outside).emit(builder, ordered, outputs);
     for (auto [output, result] : llvm::zip_equal(outputs, fusion.getResults()))

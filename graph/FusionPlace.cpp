@@ -76,7 +76,8 @@ void BlockFuser::addMember(int id, Operation *op, const ClusterUse &use) {
 
 void BlockFuser::addOutputs(int id, Operation *op) {
   for (Value result : op->getResults())
-    if (uses.contains(result)) {
+    // A scatter writes all of its results in any case.
+    if (uses.contains(result) || isa<sh::ScatterOp>(op)) {
       clusters[id].outputs.push_back(result);
       outputOf[result] = id;
     }
@@ -181,9 +182,9 @@ bool BlockFuser::placeAsOutput(Operation *op, ArrayRef<ClusterUse> users, int64_
     atElement |= first->maps.size() == 1 && first->maps.front() == kElement && own == cluster.reducedElements;
   bool atRow = cluster.isRows() && first->maps.size() == 1 && first->maps.front() == cluster.rowMap() &&
                rowSizes.contains(op->getResult(0));
-  bool writesElements = cluster.kind == FusionKind::Loop || cluster.isRows() ||
-                        cluster.kind == FusionKind::Reduce || cluster.kind == FusionKind::Dot ||
-                        cluster.kind == FusionKind::Convolution;
+  // The other heroes' kernels store only what comes from the hero.
+  bool writesElements =
+      cluster.kind == FusionKind::Loop || cluster.isRows() || cluster.kind == FusionKind::Reduce;
   if (!(atElement || atRow) || !writesElements || cluster.outputs.size() >= kMostOutputs ||
       !usersStandAfter(first->cluster, users, firstTopLevel) || !canAbsorb(cluster, op, *first))
     return false;
@@ -276,6 +277,19 @@ bool BlockFuser::placeBesideReduction(Operation *op, ArrayRef<ClusterUse> users,
   return true;
 }
 
+/// Whether all outputs of a cluster will be computed from `hero`.
+static bool comeFrom(Operation *hero, const Cluster &cluster) {
+  llvm::SmallPtrSet<Operation *, 16> from;
+  from.insert(hero);
+  // Members are in the order of the walk: what they read comes after them.
+  for (const auto &entry : llvm::reverse(cluster.members))
+    if (llvm::any_of(entry.first->getOperands(), [&](Value operand) {
+          return from.contains(resolveViews(operand).getDefiningOp());
+        }))
+      from.insert(entry.first);
+  return llvm::all_of(cluster.outputs, [&](Value v) { return from.contains(v.getDefiningOp()); });
+}
+
 void BlockFuser::placeHero(Operation *op) {
   int64_t firstTopLevel;
   SmallVector<ClusterUse> users = collectUses(op, firstTopLevel);
@@ -297,7 +311,8 @@ void BlockFuser::placeHero(Operation *op) {
       first->maps.front() != kIdentity ||
       cluster.elements != numElements(op->getResult(0).getType()) ||
       cluster.members.size() >= kMostMembers ||
-      !usersStandAfter(first->cluster, users, firstTopLevel))
+      !usersStandAfter(first->cluster, users, firstTopLevel) ||
+      (kind != FusionKind::Reduce && !comeFrom(op, cluster)))
     return startCluster(op, /*asHero=*/true);
   cluster.kind = kind;
   cluster.hero = op;

@@ -105,6 +105,13 @@ struct NormalizeDot : OpRewritePattern<sh::DotGeneralOp> {
     return success();
   }
 
+  static bool isNormalForm(sh::DotGeneralOp op) {
+    auto numbers = op.getDotDimensionNumbers();
+    return isNormal(op, numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions(),
+                    numbers.getLhsContractingDimensions(), numbers.getRhsContractingDimensions(),
+                    numbers.getLhsBatchingDimensions().empty() ? 2 : 3);
+  }
+
   static bool isNormal(sh::DotGeneralOp op, ArrayRef<int64_t> lhsBatch, ArrayRef<int64_t> rhsBatch,
                        ArrayRef<int64_t> lhsContracting, ArrayRef<int64_t> rhsContracting,
                        int64_t rank) {
@@ -176,6 +183,37 @@ struct DotToDotGeneral : OpRewritePattern<sh::DotOp> {
   }
 };
 
+/// A sum of one product is that product: an outer product, or a scaling, which as
+/// elementwise work fuses with its neighbours.
+struct DotOfOne : OpRewritePattern<sh::DotGeneralOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(sh::DotGeneralOp op, PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    auto isNumber = [](Type element) { return element.isIntOrFloat() || isa<ComplexType>(element); };
+    if (!NormalizeDot::isNormalForm(op) || shapeOf(op.getLhs()).back() != 1 ||
+        !isNumber(type.getElementType()) || !isNumber(getElementTypeOrSelf(op.getLhs().getType())) ||
+        !isNumber(getElementTypeOrSelf(op.getRhs().getType())))
+      return failure();
+    int64_t rank = type.getRank();
+    auto spread = [&](Value operand, int64_t dropped) -> Value {
+      Dims shape(shapeOf(operand)), dims;
+      shape.erase(shape.begin() + dropped);
+      for (int64_t dim = 0; dim < rank; ++dim)
+        if (dim != (dropped == rank - 1 ? rank - 1 : rank - 2))
+          dims.push_back(dim);
+      auto element = cast<RankedTensorType>(operand.getType()).getElementType();
+      operand = rewriter.create<sh::ReshapeOp>(op.getLoc(), RankedTensorType::get(shape, element), operand);
+      if (element != type.getElementType())
+        operand = rewriter.create<sh::ConvertOp>(op.getLoc(), type.clone(shape), operand);
+      return rewriter.create<sh::BroadcastInDimOp>(op.getLoc(), type, operand,
+                                                   rewriter.getDenseI64ArrayAttr(dims));
+    };
+    Value lhs = spread(op.getLhs(), rank - 1), rhs = spread(op.getRhs(), rank - 2);
+    rewriter.replaceOpWithNewOp<sh::MulOp>(op, type, lhs, rhs);
+    return success();
+  }
+};
+
 class NormalizeDotsPass : public graph::impl::NormalizeDotsBase<NormalizeDotsPass> {
   void runOnOperation() override {
     GreedyRewriteConfig config;
@@ -183,7 +221,7 @@ class NormalizeDotsPass : public graph::impl::NormalizeDotsBase<NormalizeDotsPas
     // Transposes first: they are recognised on products as they were written.
     RewritePatternSet swaps(&getContext()), normal(&getContext());
     swaps.add<DotToDotGeneral, TransposeOfDot>(&getContext());
-    normal.add<NormalizeDot>(&getContext());
+    normal.add<NormalizeDot, DotOfOne>(&getContext());
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(swaps), config)) ||
         failed(applyPatternsAndFoldGreedily(getOperation(), std::move(normal), config)))
       signalPassFailure();

@@ -98,6 +98,14 @@ def DropBarriers : Pass<"graph-drop-barriers", "::mlir::func::FuncOp"> {
   }];
 }
 
+def IsolateRegions : Pass<"graph-isolate-regions", "::mlir::func::FuncOp"> {
+  let summary = "gives the computations of reductions, sorts, scatters their own constants";
+  let description = [{
+    Afterwards: such a region uses no constant from outside.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def Fuse : Pass<"graph-fuse", "::mlir::ModuleOp"> {
   let summary = "groups operations into fusions around heroes";
   let description = [{

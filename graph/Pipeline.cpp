@@ -38,6 +38,8 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
 
   // Barriers fall only now: they keep CSE from undoing rematerialisation.
   function.addPass(createDropBarriers());
+  // After the last elimination of common constants, which would undo it.
+  function.addPass(createIsolateRegions());
 
   if (options.fusion)
     manager.addPass(createFuse());
