@@ -207,7 +207,7 @@ def test_complex(op, dtype):
     n = 500
     z = ((r.randn(n) + 1j * r.randn(n)) * np.exp2(r.uniform(-8, 4, n))).astype(dtype)
     w = ((r.randn(n) + 1j * r.randn(n)) * np.exp2(r.uniform(-3, 2, n))).astype(dtype)
-    import mpmath as m
+
     wide = lambda a: a.astype(np.clongdouble)
     reference = {
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "eq": np.equal, "ne": np.not_equal,

@@ -1,10 +1,12 @@
 """Accuracy of the transcendental functions: ulps against 80-bit or mpmath values."""
-import mpmath
+
 import numpy as np
 import pytest
 from jax import lax
 
 from harness import run, ulp_error, unary_text
+
+mpmath = pytest.importorskip("mpmath")
 
 N = 20000
 
