@@ -70,8 +70,8 @@ prepareCustomCall(const cpu::CallSpec &spec, const CustomCallRegistry &registry)
   if (!config)
     return config.takeError();
   // JAX marks a typed call by this attribute and gives it version 1.
-  bool wantsTyped = spec.apiVersion == 4 || llvm::isa_and_nonnull<mlir::DictionaryAttr>(
-                                                config->get("mhlo.backend_config"));
+  bool wantsTyped = spec.apiVersion == 4 ||
+                    llvm::isa_and_nonnull<mlir::DictionaryAttr>(config->get("mhlo.backend_config"));
   bool typed = target->kind == CustomCallTarget::Kind::TypedFfi;
   if (typed != wantsTyped || spec.apiVersion < 0 || spec.apiVersion > 4)
     return makeError(ErrorCode::InvalidProgram,

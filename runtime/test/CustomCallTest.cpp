@@ -138,6 +138,10 @@ TEST(CustomCall, TypedHandler) {
   // The dictionary as text, under the older name.
   outcome = run(scaleSpec("scale", R"({mhlo.backend_config = "{factor = 2.0 : f32}"})"), registry);
   EXPECT_EQ(outcome.out, (std::vector<float>{2, 4, 6, 8, 10, 12}));
+  // JAX's way: version 1, and the attribute says that the call is typed.
+  outcome = run(scaleSpec("scale", "{mhlo.backend_config = {factor = 4.0 : f32}}", 1), registry);
+  EXPECT_EQ(outcome.message, "");
+  EXPECT_EQ(outcome.out[5], 24.0f);
 }
 
 TEST(CustomCall, FailuresNameTargetAndLine) {
