@@ -185,8 +185,17 @@ static LogicalResult reshape(Call &call, Shape shape) {
   return call.give(call[0].withShape(shape));
 }
 
+/// A dimension that the program leaves open is what the others leave over.
 static LogicalResult evalReshape(stablehlo::ReshapeOp, Call &call) {
-  return reshape(call, call.declaredShape());
+  Index shape(call.declaredShape());
+  int64_t *open = llvm::find(shape, ShapedType::kDynamic);
+  if (open != shape.end()) {
+    *open = 1;
+    int64_t others = elementCount(shape);
+    if (others > 0 && call[0].size() % others == 0)
+      *open = call[0].size() / others;
+  }
+  return reshape(call, shape);
 }
 
 static LogicalResult evalDynamicReshape(stablehlo::DynamicReshapeOp, Call &call) {
