@@ -24,7 +24,9 @@ using namespace mlir;
 namespace spokeshave::reference {
 
 /// Integers add, subtract and multiply modulo 2^64 before they are wrapped.
-static Scalar integer(uint64_t value) { return Scalar::integer(static_cast<int64_t>(value)); }
+static Scalar integer(uint64_t value) {
+  return Scalar::integer(static_cast<int64_t>(value));
+}
 
 static Scalar add(const Kernel &k, const Scalar *x) {
   switch (k.in.kind()) {
@@ -122,7 +124,9 @@ static bool less(const Kernel &k, const Scalar &a, const Scalar &b) {
   return false;
 }
 
-static bool isNan(const Scalar &x) { return std::isnan(x.re) || std::isnan(x.im); }
+static bool isNan(const Scalar &x) {
+  return std::isnan(x.re) || std::isnan(x.im);
+}
 
 /// A NaN on either side is the result.
 static Scalar maximum(const Kernel &k, const Scalar *x) {
@@ -170,7 +174,8 @@ static Scalar signOfComplex(const Scalar &x) {
     return Scalar::complex(nan, nan);
   if (x.re == 0 && x.im == 0)
     return {};
-  long double magnitude = std::hypot(static_cast<long double>(x.re), static_cast<long double>(x.im));
+  long double magnitude =
+      std::hypot(static_cast<long double>(x.re), static_cast<long double>(x.im));
   return narrow(wide(x) / magnitude);
 }
 
@@ -186,8 +191,12 @@ static Scalar sign(const Kernel &k, const Scalar *x) {
   return Scalar::real(x[0].re < 0 ? -1 : 1);
 }
 
-static Scalar ceil(const Kernel &, const Scalar *x) { return Scalar::real(std::ceil(x[0].re)); }
-static Scalar floor(const Kernel &, const Scalar *x) { return Scalar::real(std::floor(x[0].re)); }
+static Scalar ceil(const Kernel &, const Scalar *x) {
+  return Scalar::real(std::ceil(x[0].re));
+}
+static Scalar floor(const Kernel &, const Scalar *x) {
+  return Scalar::real(std::floor(x[0].re));
+}
 static Scalar roundAwayFromZero(const Kernel &, const Scalar *x) {
   return Scalar::real(std::round(x[0].re));
 }

@@ -29,8 +29,7 @@ struct Features {
   int64_t of(int64_t linear) const { return linear / stride % count; }
 
   /// sum over each feature's elements of value(linear).
-  template <typename F>
-  std::vector<Wide> sum(int64_t size, F value) const {
+  template <typename F> std::vector<Wide> sum(int64_t size, F value) const {
     std::vector<Wide> sums(count);
     for (int64_t i = 0; i < size; ++i)
       sums[of(i)] += value(i);
@@ -42,8 +41,12 @@ struct Features {
 };
 } // namespace
 
-static Wide real(const Tensor &tensor, int64_t i) { return tensor.at(i).re; }
-static Scalar narrow(Wide x) { return Scalar::real(static_cast<double>(x)); }
+static Wide real(const Tensor &tensor, int64_t i) {
+  return tensor.at(i).re;
+}
+static Scalar narrow(Wide x) {
+  return Scalar::real(static_cast<double>(x));
+}
 
 /// The feature dimension exists, and `statistics` have one element per feature.
 static LogicalResult checkFeatures(Call &call, int64_t axis, ArrayRef<Tensor> statistics) {
@@ -92,7 +95,8 @@ static LogicalResult evalTraining(stablehlo::BatchNormTrainingOp op, Call &call)
     return failure();
   const Tensor &operand = call[0];
   Features features(operand, axis);
-  std::vector<Wide> mean = features.sum(operand.size(), [&](int64_t i) { return real(operand, i); });
+  std::vector<Wide> mean =
+      features.sum(operand.size(), [&](int64_t i) { return real(operand, i); });
   for (Wide &value : mean)
     value /= features.perFeature;
   std::vector<Wide> variance = features.sum(operand.size(), [&](int64_t i) {

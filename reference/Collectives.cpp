@@ -57,9 +57,9 @@ static FailureOr<SmallVector<Results>> gatherOperands(Call &call, ArrayRef<int64
 namespace {
 /// A collective as this process sees it.
 struct Meeting {
-  ProcessGroup group;             ///< empty: this process is in none
+  ProcessGroup group;            ///< empty: this process is in none
   SmallVector<Results> operands; ///< per member of the group
-  int64_t self = 0;               ///< this process's place in the group
+  int64_t self = 0;              ///< this process's place in the group
 
   bool isEmpty() const { return group.empty(); }
   /// One operand of every member.
@@ -137,9 +137,8 @@ static FailureOr<Tensor> reduceValues(Call &call, Region &computation, ArrayRef<
 
 static LogicalResult evalAllGather(stablehlo::AllGatherOp op, Call &call) {
   int64_t channel = channelOf(op.getChannelHandle());
-  FailureOr<Meeting> meeting =
-      meetAll(call, op.getReplicaGroups(), reductionStrategy(channel, op.getUseGlobalDeviceIds()),
-              channel);
+  FailureOr<Meeting> meeting = meetAll(
+      call, op.getReplicaGroups(), reductionStrategy(channel, op.getUseGlobalDeviceIds()), channel);
   if (failed(meeting))
     return failure();
   for (unsigned i = 0; i < call.operands.size(); ++i)
@@ -149,23 +148,21 @@ static LogicalResult evalAllGather(stablehlo::AllGatherOp op, Call &call) {
 
 static LogicalResult evalAllReduce(stablehlo::AllReduceOp op, Call &call) {
   int64_t channel = channelOf(op.getChannelHandle());
-  FailureOr<Meeting> meeting =
-      meetAll(call, op.getReplicaGroups(), reductionStrategy(channel, op.getUseGlobalDeviceIds()),
-              channel);
+  FailureOr<Meeting> meeting = meetAll(
+      call, op.getReplicaGroups(), reductionStrategy(channel, op.getUseGlobalDeviceIds()), channel);
   if (failed(meeting))
     return failure();
   for (unsigned i = 0; i < call.operands.size(); ++i)
-    if (failed(call.give(reduceValues(call, op.getComputation(), meeting->column(i),
-                                      call.resultType(i)))))
+    if (failed(call.give(
+            reduceValues(call, op.getComputation(), meeting->column(i), call.resultType(i)))))
       return failure();
   return success();
 }
 
 static LogicalResult evalReduceScatter(stablehlo::ReduceScatterOp op, Call &call) {
   int64_t channel = channelOf(op.getChannelHandle());
-  FailureOr<Meeting> meeting =
-      meetAll(call, op.getReplicaGroups(), reductionStrategy(channel, op.getUseGlobalDeviceIds()),
-              channel);
+  FailureOr<Meeting> meeting = meetAll(
+      call, op.getReplicaGroups(), reductionStrategy(channel, op.getUseGlobalDeviceIds()), channel);
   if (failed(meeting))
     return failure();
   FailureOr<Tensor> reduced =
@@ -247,8 +244,8 @@ static LogicalResult evalCollectiveReduce(stablehlo::CollectiveReduceOp op, Call
       return failure();
     if (*root != meeting->self)
       call.results.push_back(zeros(call, i));
-    else if (failed(call.give(reduceValues(call, op.getComputation(), meeting->column(i),
-                                           call.resultType(i)))))
+    else if (failed(call.give(
+                 reduceValues(call, op.getComputation(), meeting->column(i), call.resultType(i)))))
       return failure();
   }
   return success();
@@ -282,8 +279,7 @@ static LogicalResult evalCollectivePermute(stablehlo::CollectivePermuteOp op, Ca
 }
 
 static LogicalResult evalCrossReplicaSum(stablehlo::CrossReplicaSumOp op, Call &call) {
-  FailureOr<Meeting> meeting =
-      meetAll(call, op.getReplicaGroups(), GroupStrategy::CrossReplica, 0);
+  FailureOr<Meeting> meeting = meetAll(call, op.getReplicaGroups(), GroupStrategy::CrossReplica, 0);
   if (failed(meeting))
     return failure();
   ElementType type = call.resultType();

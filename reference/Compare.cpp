@@ -14,7 +14,9 @@ using namespace mlir;
 
 namespace spokeshave::reference {
 
-static bool samePart(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+static bool samePart(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
 
 bool sameValue(const ElementType &, const Scalar &a, const Scalar &b) {
   return a.i == b.i && samePart(a.re, b.re) && samePart(a.im, b.im);

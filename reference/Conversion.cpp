@@ -42,8 +42,9 @@ static int64_t realToInteger(double x, const ElementType &out) {
   if (out.isUnsigned()) {
     if (truncated <= 0)
       return 0;
-    return truncated >= std::ldexp(1.0, out.bits()) ? high.i
-                                                    : static_cast<int64_t>(static_cast<uint64_t>(truncated));
+    return truncated >= std::ldexp(1.0, out.bits())
+               ? high.i
+               : static_cast<int64_t>(static_cast<uint64_t>(truncated));
   }
   double bound = std::ldexp(1.0, out.bits() - 1);
   if (truncated < -bound)
@@ -65,8 +66,12 @@ static Scalar convert(const Kernel &k, const Scalar *x) {
 static Scalar makeComplex(const Kernel &, const Scalar *x) {
   return Scalar::complex(x[0].re, x[1].re);
 }
-static Scalar realPart(const Kernel &, const Scalar *x) { return Scalar::real(x[0].re); }
-static Scalar imaginaryPart(const Kernel &, const Scalar *x) { return Scalar::real(x[0].im); }
+static Scalar realPart(const Kernel &, const Scalar *x) {
+  return Scalar::real(x[0].re);
+}
+static Scalar imaginaryPart(const Kernel &, const Scalar *x) {
+  return Scalar::real(x[0].im);
+}
 
 /// `first` exponent bits and `second` mantissa bits. Subnormals of the narrow
 /// format do not exist: they underflow to zero, as the specification has it.

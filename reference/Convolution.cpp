@@ -109,8 +109,7 @@ Tensor Convolution::runGroups(const Tensor &lhs, const Tensor &rhs, int64_t grou
 }
 
 /// What the two operations have in common, with padding as low, high pairs.
-template <typename Op>
-static LogicalResult convolve(Op op, Call &call, const Index &padding) {
+template <typename Op> static LogicalResult convolve(Op op, Call &call, const Index &padding) {
   const Tensor &lhs = call[0], &rhs = call[1];
   Convolution conv;
   conv.dims = op.getDimensionNumbers();

@@ -22,7 +22,8 @@ static LogicalResult evalCheckCall(stablehlo::CustomCallOp op, Call &call, Strin
     return expectEqual(call, call[0], call[1]);
   if (target == "check.expect_almost_eq") {
     auto tolerance = op->getAttrOfType<FloatAttr>("tolerance");
-    return expectAlmostEqual(call, call[0], call[1], tolerance ? tolerance.getValueAsDouble() : 1e-4);
+    return expectAlmostEqual(call, call[0], call[1],
+                             tolerance ? tolerance.getValueAsDouble() : 1e-4);
   }
   auto bound = [&](StringRef name, uint64_t otherwise) {
     auto attribute = op->getAttrOfType<IntegerAttr>(name);
@@ -37,10 +38,9 @@ static LogicalResult evalCustomCall(stablehlo::CustomCallOp op, Call &call) {
   if (target == "check.expect_eq" || target == "check.expect_almost_eq" ||
       target == "check.expect_close")
     return evalCheckCall(op, call, target);
-  static constexpr StringRef annotations[] = {"Sharding", "SPMDFullToShardShape",
-                                              "SPMDShardToFullShape", "LayoutConstraint",
-                                              "annotate_device_placement",
-                                              "xla.sdy.FuncResultSharding"};
+  static constexpr StringRef annotations[] = {
+      "Sharding",         "SPMDFullToShardShape",      "SPMDShardToFullShape",
+      "LayoutConstraint", "annotate_device_placement", "xla.sdy.FuncResultSharding"};
   if (llvm::is_contained(annotations, target) && call.operands.size() == 1 &&
       op->getNumResults() == 1)
     return call.give(call[0]);

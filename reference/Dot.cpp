@@ -22,8 +22,7 @@ namespace spokeshave::reference {
 
 /// The operand with its elements as T, row-major: one row of length `depth` per
 /// result index, so that both operands are read in order.
-template <typename T, typename Read>
-static std::vector<T> readAs(const Tensor &tensor, Read read) {
+template <typename T, typename Read> static std::vector<T> readAs(const Tensor &tensor, Read read) {
   std::vector<T> values(tensor.size());
   for (int64_t i = 0; i < tensor.size(); ++i)
     values[i] = read(tensor.at(i));
@@ -103,7 +102,8 @@ static void multiplyRows(const Tensor &lhs, const Tensor &rhs, Sizes size, Tenso
         [&](int64_t i, Truth sum) { put(i, Scalar::integer(sum.value)); });
   else
     multiplyRows<uint64_t>(
-        lhs, rhs, size, [](const Scalar &x) { return x.u(); }, [&](int64_t i, uint64_t sum) {
+        lhs, rhs, size, [](const Scalar &x) { return x.u(); },
+        [&](int64_t i, uint64_t sum) {
           put(i, type.isInteger() ? type.round(Scalar::integer(static_cast<int64_t>(sum)))
                                   : Scalar::real(static_cast<double>(static_cast<int64_t>(sum))));
         });
@@ -284,8 +284,8 @@ static LogicalResult einsum(Call &call, StringRef text) {
     aligned.push_back(Tensor::splat(call[0].elementType(), full, call[0].elementType().one()));
   auto kept = llvm::ArrayRef(axes).take_front(shape.size());
   auto contracted = llvm::ArrayRef(axes).drop_front(shape.size());
-  return call.give(dotGeneral(aligned[0], aligned[1], {kept, kept, contracted, contracted},
-                              call.resultType()));
+  return call.give(
+      dotGeneral(aligned[0], aligned[1], {kept, kept, contracted, contracted}, call.resultType()));
 }
 
 static LogicalResult evalEinsum(stablehlo::EinsumOp op, Call &call) {

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "reference/Element.h"
 
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Quant/QuantTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
 #include <limits>
@@ -56,7 +56,7 @@ FailureOr<ElementType> ElementType::get(Type type) {
     if (integer.getWidth() > 64 || integer.getWidth() == 0)
       return failure();
     result.elementBits = integer.getWidth();
-    result.elementKind = integer.isUnsigned()       ? ElementKind::Unsigned
+    result.elementKind = integer.isUnsigned()      ? ElementKind::Unsigned
                          : integer.getWidth() == 1 ? ElementKind::Boolean
                                                    : ElementKind::Signed;
   } else if (isa<IndexType>(type)) {

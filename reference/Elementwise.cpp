@@ -42,8 +42,8 @@ std::optional<Kernel> elementwiseKernel(Operation *op, ArrayRef<ElementType> ope
 static int shapeGivingOperand(Operation *op, ArrayRef<Tensor> operands) {
   unsigned giver = isa<stablehlo::SelectOp, stablehlo::ClampOp>(op) ? 1 : 0;
   for (auto [i, operand] : llvm::enumerate(operands)) {
-    bool mayBeScalar = (isa<stablehlo::SelectOp>(op) && i == 0) ||
-                       (isa<stablehlo::ClampOp>(op) && i != 1);
+    bool mayBeScalar =
+        (isa<stablehlo::SelectOp>(op) && i == 0) || (isa<stablehlo::ClampOp>(op) && i != 1);
     if (operand.shape() != operands[giver].shape() && !(mayBeScalar && operand.rank() == 0))
       return -1;
   }

@@ -12,9 +12,9 @@
 
 #include "reference/Interpreter.h"
 
+#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
-#include "mlir/IR/SymbolTable.h"
 
 namespace spokeshave::reference {
 
@@ -72,15 +72,12 @@ using Handler = mlir::LogicalResult (*)(Call &call);
 class HandlerTable {
 public:
   /// Registers `function(Op, Call &)` for the operation class Op.
-  template <typename Op, mlir::LogicalResult (*function)(Op, Call &)>
-  void add() {
+  template <typename Op, mlir::LogicalResult (*function)(Op, Call &)> void add() {
     handlers[mlir::TypeID::get<Op>()] = [](Call &call) {
       return function(llvm::cast<Op>(call.op), call);
     };
   }
-  Handler find(mlir::Operation *op) const {
-    return handlers.lookup(op->getName().getTypeID());
-  }
+  Handler find(mlir::Operation *op) const { return handlers.lookup(op->getName().getTypeID()); }
   /// The table of all themes.
   static const HandlerTable &all();
 
@@ -99,8 +96,8 @@ public:
   mlir::LogicalResult runFunction(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> arguments,
                                   Results &results);
   /// Runs `op` on `operands`; results are checked against their types.
-  mlir::LogicalResult runOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
-                            Results &results, const Scope &scope);
+  mlir::LogicalResult runOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Results &results,
+                            const Scope &scope);
   /// As runOp, for element types of results other than the declared ones.
   mlir::LogicalResult runOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
                             llvm::ArrayRef<ElementType> resultTypes, Results &results,

@@ -129,7 +129,8 @@ static LogicalResult evalFft(stablehlo::FftOp op, Call &call) {
     field.values.push_back(wide(operand.at(i)));
   if (kind == stablehlo::FftType::IRFFT) {
     if (field.shape.back() != length.back() / 2 + 1)
-      return call.error() << "needs " << length.back() / 2 + 1 << " frequencies in the last dimension";
+      return call.error() << "needs " << length.back() / 2 + 1
+                          << " frequencies in the last dimension";
     // All but the last dimension first: the last is only half there.
     for (int64_t axis = last - count + 1; axis < last; ++axis)
       field.transform(axis, true);
@@ -148,6 +149,8 @@ static LogicalResult evalFft(stablehlo::FftOp op, Call &call) {
   return call.give(std::move(result));
 }
 
-void addFft(HandlerTable &table) { table.add<stablehlo::FftOp, evalFft>(); }
+void addFft(HandlerTable &table) {
+  table.add<stablehlo::FftOp, evalFft>();
+}
 
 } // namespace spokeshave::reference

@@ -71,9 +71,9 @@ double FloatFormat::decode(uint64_t code) const {
   if (exponent == 0) // subnormal, no hidden bit
     return withSign(std::ldexp(static_cast<double>(mantissa), 1 - bias - mantissaBits), negative);
   mantissa |= uint64_t{1} << mantissaBits;
-  return withSign(std::ldexp(static_cast<double>(mantissa),
-                             static_cast<int>(exponent) - bias - mantissaBits),
-                  negative);
+  return withSign(
+      std::ldexp(static_cast<double>(mantissa), static_cast<int>(exponent) - bias - mantissaBits),
+      negative);
 }
 
 /// f8E8M0FNU has neither sign nor zero: the nearest power of two, ties to the
@@ -135,8 +135,8 @@ uint64_t FloatFormat::encode(double value) const {
   double steps = std::rint(std::ldexp(std::fabs(value), mantissaBits - exponent));
   if (exponent - minExponent > static_cast<int>((uint64_t{1} << exponentBits)))
     return overflow();
-  uint64_t magnitude =
-      (static_cast<uint64_t>(exponent - minExponent) << mantissaBits) + static_cast<uint64_t>(steps);
+  uint64_t magnitude = (static_cast<uint64_t>(exponent - minExponent) << mantissaBits) +
+                       static_cast<uint64_t>(steps);
   if (magnitude > largest)
     return overflow();
   if (magnitude == 0 && specials == Specials::NanIsMinus0)

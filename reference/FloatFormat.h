@@ -19,11 +19,11 @@ namespace spokeshave::reference {
 
 /// How a format spends its encodings on what is not a finite number.
 enum class Specials {
-  Ieee,       ///< infinities and NaNs at the largest exponent
-  NanOnly,    ///< "FN": all magnitude bits set is NaN, no infinity
-  NanIsMinus0,///< "FNUZ": the code of -0 is the NaN, no infinity, no -0
-  None,       ///< "FN" of the 4 and 6 bit formats: finite numbers only
-  Scale,      ///< f8E8M0FNU: a power of two, no sign, no zero, 0xFF is NaN
+  Ieee,        ///< infinities and NaNs at the largest exponent
+  NanOnly,     ///< "FN": all magnitude bits set is NaN, no infinity
+  NanIsMinus0, ///< "FNUZ": the code of -0 is the NaN, no infinity, no -0
+  None,        ///< "FN" of the 4 and 6 bit formats: finite numbers only
+  Scale,       ///< f8E8M0FNU: a power of two, no sign, no zero, 0xFF is NaN
 };
 
 struct FloatFormat {

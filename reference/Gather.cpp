@@ -59,7 +59,8 @@ static LogicalResult gather(Call &call, stablehlo::GatherDimensionNumbersAttr nu
     return call.error() << "needs a slice size for each dimension of the operand";
   for (int64_t axis = 0; axis < rank; ++axis)
     if (sliceSizes[axis] < 0 || sliceSizes[axis] > operand.dim(axis))
-      return call.error() << "slice size " << sliceSizes[axis] << " does not fit dimension " << axis;
+      return call.error() << "slice size " << sliceSizes[axis] << " does not fit dimension "
+                          << axis;
 
   // Dimensions of the slice that appear in the result, in order.
   SmallVector<int64_t> dropped(numbers.getCollapsedSliceDims());
@@ -89,8 +90,8 @@ static LogicalResult gather(Call &call, stablehlo::GatherDimensionNumbersAttr nu
     std::fill(operandIndex.begin(), operandIndex.end(), 0);
     for (auto [i, axis] : llvm::enumerate(numbers.getStartIndexMap()))
       operandIndex[axis] = std::clamp<int64_t>(start[i], 0, operand.dim(axis) - sliceSizes[axis]);
-    for (auto [axis, indexAxis] : llvm::zip(numbers.getOperandBatchingDims(),
-                                            numbers.getStartIndicesBatchingDims()))
+    for (auto [axis, indexAxis] :
+         llvm::zip(numbers.getOperandBatchingDims(), numbers.getStartIndicesBatchingDims()))
       operandIndex[axis] += batchIndex[starts.batchAxis(indexAxis)];
     for (auto [i, dim] : llvm::enumerate(offsetDims))
       operandIndex[offsetAxes[i]] += index[dim];

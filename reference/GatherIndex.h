@@ -18,9 +18,7 @@ struct IndexVectors {
   /// The vector at `batchIndex`.
   void read(llvm::ArrayRef<int64_t> batchIndex, Index &vector) const;
   /// Where a dimension of the indices lies among the batch dimensions.
-  int64_t batchAxis(int64_t indexAxis) const {
-    return indexAxis - (indexAxis < vectorDim ? 0 : 1);
-  }
+  int64_t batchAxis(int64_t indexAxis) const { return indexAxis - (indexAxis < vectorDim ? 0 : 1); }
 
   const Tensor &indices;
   int64_t vectorDim;

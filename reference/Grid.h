@@ -37,9 +37,8 @@ public:
 
   /// Waits until all of `group` are here with the same `what`, and returns what
   /// each of them brought, in the group's order.
-  mlir::FailureOr<llvm::SmallVector<Results>> exchange(Call &call, llvm::StringRef what,
-                                                       llvm::ArrayRef<int64_t> group,
-                                                       Results brought);
+  mlir::FailureOr<llvm::SmallVector<Results>>
+  exchange(Call &call, llvm::StringRef what, llvm::ArrayRef<int64_t> group, Results brought);
   /// Channels are queues; receiving waits.
   void send(int64_t channel, Results values);
   mlir::FailureOr<Results> receive(Call &call, int64_t channel);

@@ -35,10 +35,10 @@ Shape Call::declaredShape(unsigned i) const {
 const HandlerTable &HandlerTable::all() {
   static const HandlerTable table = [] {
     HandlerTable table;
-    for (auto theme : {addBatchNorm, addCheck, addCollectives, addCommunication, addControlFlow,
-                       addConvolution, addCustomCall, addDot, addFft, addGather, addLinearAlgebra,
-                       addMovement, addQuantization, addRandom, addReduction, addScatter,
-                       addSharding, addSlicing, addSort})
+    for (auto theme :
+         {addBatchNorm, addCheck, addCollectives, addCommunication, addControlFlow, addConvolution,
+          addCustomCall, addDot, addFft, addGather, addLinearAlgebra, addMovement, addQuantization,
+          addRandom, addReduction, addScatter, addSharding, addSlicing, addSort})
       theme(table);
     return table;
   }();

@@ -15,9 +15,9 @@
 
 #include "reference/Tensor.h"
 
-#include "llvm/Support/Error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
 
 namespace spokeshave::reference {
 
@@ -29,14 +29,13 @@ struct Options {
 };
 
 /// Runs the entry function of `module`.
-llvm::Expected<llvm::SmallVector<Tensor>> evaluate(mlir::ModuleOp module,
-                                                   llvm::ArrayRef<Tensor> arguments,
-                                                   const Options &options = {});
+llvm::Expected<llvm::SmallVector<Tensor>>
+evaluate(mlir::ModuleOp module, llvm::ArrayRef<Tensor> arguments, const Options &options = {});
 
 /// Runs one function.
-mlir::FailureOr<llvm::SmallVector<Tensor>>
-evaluateFunction(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> arguments,
-                 const Options &options = {});
+mlir::FailureOr<llvm::SmallVector<Tensor>> evaluateFunction(mlir::func::FuncOp function,
+                                                            llvm::ArrayRef<Tensor> arguments,
+                                                            const Options &options = {});
 
 /// Runs one operation, whose regions use no values from outside. Errors are
 /// diagnostics at `op`.

@@ -34,9 +34,7 @@ struct Kernel {
   int64_t first = 0;
   int64_t second = 0;
 
-  Scalar operator()(const Scalar *operands) const {
-    return out.round(function(*this, operands));
-  }
+  Scalar operator()(const Scalar *operands) const { return out.round(function(*this, operands)); }
 };
 
 /// The kernel of an elementwise operation, or none where `op` is not
@@ -54,22 +52,22 @@ void logicKernel(mlir::Operation *op, Kernel &kernel);
 void conversionKernel(mlir::Operation *op, Kernel &kernel);
 
 /// A real function in the precision its format asks for.
-template <typename F>
-Scalar realFunction(const Kernel &kernel, double x, F function) {
+template <typename F> Scalar realFunction(const Kernel &kernel, double x, F function) {
   if (kernel.in.format().isDouble())
     return Scalar::real(static_cast<double>(function(static_cast<long double>(x))));
   return Scalar::real(function(x));
 }
-template <typename F>
-Scalar realFunction(const Kernel &kernel, double x, double y, F function) {
+template <typename F> Scalar realFunction(const Kernel &kernel, double x, double y, F function) {
   if (kernel.in.format().isDouble())
-    return Scalar::real(static_cast<double>(
-        function(static_cast<long double>(x), static_cast<long double>(y))));
+    return Scalar::real(
+        static_cast<double>(function(static_cast<long double>(x), static_cast<long double>(y))));
   return Scalar::real(function(x, y));
 }
 
 using WideComplex = std::complex<long double>;
-inline WideComplex wide(const Scalar &x) { return {x.re, x.im}; }
+inline WideComplex wide(const Scalar &x) {
+  return {x.re, x.im};
+}
 inline Scalar narrow(const WideComplex &x) {
   return Scalar::complex(static_cast<double>(x.real()), static_cast<double>(x.imag()));
 }

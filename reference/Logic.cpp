@@ -20,8 +20,7 @@ namespace spokeshave::reference {
 
 using Direction = stablehlo::ComparisonDirection;
 
-template <typename T>
-static bool holds(Direction direction, T a, T b) {
+template <typename T> static bool holds(Direction direction, T a, T b) {
   switch (direction) {
   case Direction::EQ:
     return a == b;
@@ -78,9 +77,15 @@ static Scalar compare(const Kernel &k, const Scalar *x) {
   return Scalar::integer(result);
 }
 
-static Scalar bitAnd(const Kernel &, const Scalar *x) { return Scalar::integer(x[0].i & x[1].i); }
-static Scalar bitOr(const Kernel &, const Scalar *x) { return Scalar::integer(x[0].i | x[1].i); }
-static Scalar bitXor(const Kernel &, const Scalar *x) { return Scalar::integer(x[0].i ^ x[1].i); }
+static Scalar bitAnd(const Kernel &, const Scalar *x) {
+  return Scalar::integer(x[0].i & x[1].i);
+}
+static Scalar bitOr(const Kernel &, const Scalar *x) {
+  return Scalar::integer(x[0].i | x[1].i);
+}
+static Scalar bitXor(const Kernel &, const Scalar *x) {
+  return Scalar::integer(x[0].i ^ x[1].i);
+}
 static Scalar bitNot(const Kernel &k, const Scalar *x) {
   return Scalar::integer(k.in.isBoolean() ? !x[0].i : ~x[0].i);
 }
@@ -93,8 +98,8 @@ static Scalar shiftLeft(const Kernel &k, const Scalar *x) {
   return Scalar::integer(shiftsOut(k, x[1]) ? 0 : static_cast<int64_t>(x[0].u() << x[1].i));
 }
 static Scalar shiftRightLogical(const Kernel &k, const Scalar *x) {
-  return Scalar::integer(
-      shiftsOut(k, x[1]) ? 0 : static_cast<int64_t>(k.in.toBits(x[0]) >> x[1].i));
+  return Scalar::integer(shiftsOut(k, x[1]) ? 0
+                                            : static_cast<int64_t>(k.in.toBits(x[0]) >> x[1].i));
 }
 /// The sign that comes in is the highest bit, for unsigned types as well.
 static Scalar shiftRightArithmetic(const Kernel &k, const Scalar *x) {
@@ -113,7 +118,9 @@ static Scalar isFinite(const Kernel &, const Scalar *x) {
   return Scalar::integer(std::isfinite(x[0].re));
 }
 
-static Scalar select(const Kernel &, const Scalar *x) { return x[0].i ? x[1] : x[2]; }
+static Scalar select(const Kernel &, const Scalar *x) {
+  return x[0].i ? x[1] : x[2];
+}
 
 void logicKernel(Operation *op, Kernel &kernel) {
   bool integer = kernel.in.isInteger(), bits = integer || kernel.in.isBoolean();

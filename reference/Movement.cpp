@@ -98,7 +98,8 @@ Tensor pad(const Tensor &operand, const Scalar &paddingValue, ArrayRef<int64_t> 
            ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
   Index shape;
   for (int64_t axis = 0; axis < operand.rank(); ++axis) {
-    int64_t dilated = operand.dim(axis) + std::max<int64_t>(operand.dim(axis) - 1, 0) * interior[axis];
+    int64_t dilated =
+        operand.dim(axis) + std::max<int64_t>(operand.dim(axis) - 1, 0) * interior[axis];
     shape.push_back(low[axis] + dilated + high[axis]);
   }
   Tensor result = Tensor::splat(operand.elementType(), shape, paddingValue);
@@ -229,7 +230,8 @@ static LogicalResult evalDynamicBroadcastInDim(stablehlo::DynamicBroadcastInDimO
 /// The operand's dimensions come last, after broadcast_sizes.
 static LogicalResult evalBroadcast(stablehlo::BroadcastOp op, Call &call) {
   Index shape(op.getBroadcastSizes());
-  auto dimensions = llvm::to_vector(llvm::seq<int64_t>(shape.size(), shape.size() + call[0].rank()));
+  auto dimensions =
+      llvm::to_vector(llvm::seq<int64_t>(shape.size(), shape.size() + call[0].rank()));
   llvm::append_range(shape, call[0].shape());
   return broadcast(call, dimensions, shape);
 }

@@ -137,8 +137,8 @@ llvm::Expected<Tensor> parseNpy(StringRef bytes, StringRef name, RankedTensorTyp
   bool asBytes = type->isInteger() && type->bits() < 8 &&
                  (header->description == "|i1" || header->description == "|u1");
   if (!sameDescription(header->description, description) && !asBytes)
-    return badFile(name, "holds elements '" + header->description + "', expected '" + description +
-                             "'");
+    return badFile(name,
+                   "holds elements '" + header->description + "', expected '" + description + "'");
   bool fits = header->shape.size() == static_cast<size_t>(expected.getRank());
   for (size_t axis = 0; fits && axis < header->shape.size(); ++axis)
     fits = expected.isDynamicDim(axis) || expected.getDimSize(axis) == header->shape[axis];

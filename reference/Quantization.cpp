@@ -107,10 +107,11 @@ static FailureOr<Tensor> quantize(Call &call, const Tensor &x, ElementType type)
 /// Moves elements without looking at them: storage integers stand for themselves.
 static bool onlyMoves(Operation *op) {
   using namespace stablehlo;
-  return isa<BitcastConvertOp, BroadcastInDimOp, BroadcastOp, ConcatenateOp, DynamicBroadcastInDimOp,
-             DynamicGatherOp, DynamicPadOp, DynamicReshapeOp, DynamicSliceOp, DynamicUpdateSliceOp,
-             GatherOp, GetDimensionSizeOp, PadOp, RealDynamicSliceOp, ReshapeOp, ReverseOp,
-             SetDimensionSizeOp, SliceOp, TransposeOp, ConstantOp, OptimizationBarrierOp>(op);
+  return isa<BitcastConvertOp, BroadcastInDimOp, BroadcastOp, ConcatenateOp,
+             DynamicBroadcastInDimOp, DynamicGatherOp, DynamicPadOp, DynamicReshapeOp,
+             DynamicSliceOp, DynamicUpdateSliceOp, GatherOp, GetDimensionSizeOp, PadOp,
+             RealDynamicSliceOp, ReshapeOp, ReverseOp, SetDimensionSizeOp, SliceOp, TransposeOp,
+             ConstantOp, OptimizationBarrierOp>(op);
 }
 
 bool computesOnQuantized(Operation *op, ArrayRef<Tensor> operands,
@@ -122,11 +123,11 @@ bool computesOnQuantized(Operation *op, ArrayRef<Tensor> operands,
   if (!any || onlyMoves(op) || op->getNumRegions() > 0)
     return false;
   return llvm::isa_and_nonnull<stablehlo::StablehloDialect>(op->getDialect()) &&
-         !isa<stablehlo::UniformQuantizeOp, stablehlo::UniformDequantizeOp,
-              stablehlo::CompositeOp, stablehlo::CustomCallOp, stablehlo::TupleOp,
-              stablehlo::GetTupleElementOp, stablehlo::AllGatherOp, stablehlo::AllToAllOp,
-              stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,
-              stablehlo::SendOp, stablehlo::RecvOp, stablehlo::InfeedOp, stablehlo::OutfeedOp>(op);
+         !isa<stablehlo::UniformQuantizeOp, stablehlo::UniformDequantizeOp, stablehlo::CompositeOp,
+              stablehlo::CustomCallOp, stablehlo::TupleOp, stablehlo::GetTupleElementOp,
+              stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::CollectiveBroadcastOp,
+              stablehlo::CollectivePermuteOp, stablehlo::SendOp, stablehlo::RecvOp,
+              stablehlo::InfeedOp, stablehlo::OutfeedOp>(op);
 }
 
 LogicalResult runQuantized(Call &call) {

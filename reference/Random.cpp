@@ -17,16 +17,22 @@
 #include "reference/Ops.h"
 
 #include <array>
-#include <cstring>
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 
 namespace spokeshave::reference {
 
-static uint32_t low32(uint64_t x) { return static_cast<uint32_t>(x); }
-static uint32_t high32(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
-static uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
+static uint32_t low32(uint64_t x) {
+  return static_cast<uint32_t>(x);
+}
+static uint32_t high32(uint64_t x) {
+  return static_cast<uint32_t>(x >> 32);
+}
+static uint64_t join(uint32_t low, uint32_t high) {
+  return uint64_t{high} << 32 | low;
+}
 
 /// One block of Threefry-2x32-20.
 static std::array<uint32_t, 2> threefry(std::array<uint32_t, 2> x, uint64_t key) {
@@ -96,7 +102,7 @@ static Generated runPhilox(std::vector<uint64_t> state, int64_t count, bool wide
 /// 32-bit elements: each block gives two, neighbours along the first even
 /// dimension, or where there is none along the largest, whose last is single.
 static std::vector<uint64_t> threefryPairs(const std::vector<uint64_t> &state, Shape shape,
-                                            uint64_t &blocks) {
+                                           uint64_t &blocks) {
   Index full(shape);
   if (full.empty())
     full.push_back(1);
@@ -162,7 +168,8 @@ static Tensor writeState(const Tensor &like, const std::vector<uint64_t> &words)
   bool pairs = like.elementType().bits() == 32;
   for (int64_t i = 0; i < result.size(); ++i) {
     uint64_t word = words[pairs ? i / 2 : i];
-    result.set(i, result.elementType().fromBits(pairs ? (i % 2 ? high32(word) : low32(word)) : word));
+    result.set(i,
+               result.elementType().fromBits(pairs ? (i % 2 ? high32(word) : low32(word)) : word));
   }
   return result;
 }
@@ -175,16 +182,15 @@ static LogicalResult evalRngBitGenerator(stablehlo::RngBitGeneratorOp op, Call &
     return call.error() << "needs a state of 32 or 64 bit integers";
   std::vector<uint64_t> state = readState(initial);
   bool isThreefry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
-  if (state.size() < 2 || state.size() > (isThreefry ? 2 : 3) ||
-      (bits == 32 && initial.size() % 2))
+  if (state.size() < 2 || state.size() > (isThreefry ? 2 : 3) || (bits == 32 && initial.size() % 2))
     return call.error() << "has a state of the wrong size for its algorithm";
   if (type.isComplex())
     return call.error() << "does not generate complex numbers";
 
   Shape shape = call.declaredShape(1);
   bool wide = type.bits() > 32;
-  Generated generated = isThreefry ? runThreefry(state, shape, wide)
-                                   : runPhilox(state, elementCount(shape), wide);
+  Generated generated =
+      isThreefry ? runThreefry(state, shape, wide) : runPhilox(state, elementCount(shape), wide);
   Tensor output(type, shape);
   char *to = output.mutableData();
   uint64_t mask = type.bits() == 64 ? ~uint64_t{0} : (uint64_t{1} << type.bits()) - 1;
@@ -204,7 +210,9 @@ static LogicalResult evalRngBitGenerator(stablehlo::RngBitGeneratorOp op, Call &
 //===----------------------------------------------------------------------===//
 
 /// 53 random bits as a number in [0, 1).
-static double unit(uint64_t bits) { return std::ldexp(static_cast<double>(bits >> 11), -53); }
+static double unit(uint64_t bits) {
+  return std::ldexp(static_cast<double>(bits >> 11), -53);
+}
 
 static Scalar uniform(const ElementType &type, const Scalar &a, const Scalar &b, uint64_t bits) {
   if (type.isFloat()) {

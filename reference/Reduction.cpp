@@ -150,9 +150,8 @@ static LogicalResult readPadding(Call &call, std::optional<DenseIntElementsAttr>
 static LogicalResult checkWindow(Call &call, const Window &window, Shape operand) {
   constexpr int64_t limit = int64_t{1} << 30;
   auto inRange = [&](const Index &values, int64_t least) {
-    return values.size() == operand.size() && llvm::all_of(values, [&](int64_t value) {
-             return value >= least && value <= limit;
-           });
+    return values.size() == operand.size() &&
+           llvm::all_of(values, [&](int64_t value) { return value >= least && value <= limit; });
   };
   if (!inRange(window.dimensions, 1) || !inRange(window.strides, 1) ||
       !inRange(window.baseDilations, 1) || !inRange(window.windowDilations, 1) ||
@@ -172,8 +171,7 @@ static LogicalResult evalReduceWindow(stablehlo::ReduceWindowOp op, Call &call) 
   window.windowDilations = valuesOr(op.getWindowDilations(), rank, 1);
   Body body(call, op.getBody());
   if (failed(readPadding(call, op.getPadding(), window)) ||
-      failed(checkWindow(call, window, inputs[0].shape())) ||
-      failed(body.expect(2 * count, count)))
+      failed(checkWindow(call, window, inputs[0].shape())) || failed(body.expect(2 * count, count)))
     return failure();
 
   Index shape = window.resultShape(inputs[0].shape());
@@ -185,8 +183,8 @@ static LogicalResult evalReduceWindow(stablehlo::ReduceWindowOp op, Call &call) 
     Index within(rank, 0);
     do {
       if (window.locate(position, within, inputs[0].shape(), index) &&
-          failed(accumulate(body, inputs, inputs[0].linearIndex(index), results, linear,
-                            arguments)))
+          failed(
+              accumulate(body, inputs, inputs[0].linearIndex(index), results, linear, arguments)))
         return failure();
     } while (nextIndex(within, window.dimensions));
     nextIndex(position, shape);

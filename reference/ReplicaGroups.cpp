@@ -36,7 +36,8 @@ struct Digit {
 };
 } // namespace
 
-static FailureOr<SmallVector<Digit>> readAxes(Call &call, stablehlo::MeshAttr mesh, ArrayAttr axes) {
+static FailureOr<SmallVector<Digit>> readAxes(Call &call, stablehlo::MeshAttr mesh,
+                                              ArrayAttr axes) {
   SmallVector<Digit> digits;
   for (Attribute attribute : axes) {
     auto reference = dyn_cast<stablehlo::AxisRefAttr>(attribute);

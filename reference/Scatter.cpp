@@ -20,8 +20,8 @@ namespace {
 /// Where in the inputs an update goes.
 class Target {
 public:
-  Target(stablehlo::ScatterDimensionNumbersAttr numbers, const Tensor &input,
-         const Tensor &indices, const Tensor &update)
+  Target(stablehlo::ScatterDimensionNumbersAttr numbers, const Tensor &input, const Tensor &indices,
+         const Tensor &update)
       : numbers(numbers), input(input), starts(indices, numbers.getIndexVectorDim()) {
     for (int64_t axis = 0; axis < update.rank(); ++axis)
       if (!llvm::is_contained(numbers.getUpdateWindowDims(), axis))
@@ -50,8 +50,8 @@ public:
         return false;
       result[axis] = start[i];
     }
-    for (auto [axis, indexAxis] : llvm::zip(numbers.getInputBatchingDims(),
-                                            numbers.getScatterIndicesBatchingDims()))
+    for (auto [axis, indexAxis] :
+         llvm::zip(numbers.getInputBatchingDims(), numbers.getScatterIndicesBatchingDims()))
       result[axis] += scatterIndex[starts.batchAxis(indexAxis)];
     for (auto [i, dim] : llvm::enumerate(numbers.getUpdateWindowDims()))
       result[windowAxes[i]] += updateIndex[dim];
@@ -106,6 +106,8 @@ static LogicalResult evalScatter(stablehlo::ScatterOp op, Call &call) {
   return success();
 }
 
-void addScatter(HandlerTable &table) { table.add<stablehlo::ScatterOp, evalScatter>(); }
+void addScatter(HandlerTable &table) {
+  table.add<stablehlo::ScatterOp, evalScatter>();
+}
 
 } // namespace spokeshave::reference

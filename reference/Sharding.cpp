@@ -14,8 +14,7 @@ using namespace mlir;
 
 namespace spokeshave::reference {
 
-template <typename Op>
-static LogicalResult evalIdentity(Op, Call &call) {
+template <typename Op> static LogicalResult evalIdentity(Op, Call &call) {
   call.results.assign(call.operands.begin(), call.operands.end());
   return success();
 }
@@ -30,7 +29,9 @@ static LogicalResult evalNamedComputation(sdy::NamedComputationOp op, Call &call
   return call.evaluator.runRegion(op.getBody(), call.operands, call.results, &call.scope);
 }
 
-static LogicalResult evalShardingGroup(sdy::ShardingGroupOp, Call &) { return success(); }
+static LogicalResult evalShardingGroup(sdy::ShardingGroupOp, Call &) {
+  return success();
+}
 
 void addSharding(HandlerTable &table) {
   table.add<UnrealizedConversionCastOp, evalIdentity<UnrealizedConversionCastOp>>();

@@ -64,11 +64,11 @@ static LogicalResult evalRealDynamicSlice(stablehlo::RealDynamicSliceOp, Call &c
 
 /// Start indices, moved so that a box of `sizes` fits: clamp(start, 0,
 /// dim - size). Unsigned indices beyond int64 count as large.
-static FailureOr<Index> adjustedStart(Call &call, ArrayRef<Tensor> starts, ArrayRef<int64_t> sizes) {
+static FailureOr<Index> adjustedStart(Call &call, ArrayRef<Tensor> starts,
+                                      ArrayRef<int64_t> sizes) {
   Shape shape = call[0].shape();
   if (starts.size() != shape.size() || sizes.size() != shape.size())
-    return call.error() << "needs a start and a size for each of " << shape.size()
-                        << " dimensions";
+    return call.error() << "needs a start and a size for each of " << shape.size() << " dimensions";
   Index result;
   for (auto [axis, start] : llvm::enumerate(starts)) {
     if (sizes[axis] < 0 || sizes[axis] > shape[axis])

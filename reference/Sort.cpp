@@ -18,8 +18,7 @@ using namespace mlir;
 namespace spokeshave::reference {
 
 /// Sorts `items` from the bottom up; `less` may fail.
-template <typename Less>
-static LogicalResult mergeSort(std::vector<int64_t> &items, Less less) {
+template <typename Less> static LogicalResult mergeSort(std::vector<int64_t> &items, Less less) {
   std::vector<int64_t> other(items.size());
   for (size_t width = 1; width < items.size(); width *= 2) {
     for (size_t begin = 0; begin < items.size(); begin += 2 * width) {
@@ -95,6 +94,8 @@ static LogicalResult evalSort(stablehlo::SortOp op, Call &call) {
   return success();
 }
 
-void addSort(HandlerTable &table) { table.add<stablehlo::SortOp, evalSort>(); }
+void addSort(HandlerTable &table) {
+  table.add<stablehlo::SortOp, evalSort>();
+}
 
 } // namespace spokeshave::reference

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "reference/Tensor.h"
 
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
 
@@ -42,7 +42,8 @@ bool nextIndex(llvm::MutableArrayRef<int64_t> index, Shape shape) {
 }
 
 Tensor::Tensor(ElementType type, Shape shape)
-    : type(type), dims(shape.begin(), shape.end()), count(std::max<int64_t>(0, elementCount(shape))),
+    : type(type), dims(shape.begin(), shape.end()),
+      count(std::max<int64_t>(0, elementCount(shape))),
       bytes(std::make_shared<std::vector<char>>(static_cast<size_t>(count) * type.bytes())),
       valueKind(Kind::Array) {}
 
@@ -71,7 +72,9 @@ llvm::ArrayRef<Tensor> Tensor::tupleElements() const {
   return elements ? llvm::ArrayRef<Tensor>(*elements) : llvm::ArrayRef<Tensor>();
 }
 
-RankedTensorType Tensor::tensorType() const { return RankedTensorType::get(dims, type.type()); }
+RankedTensorType Tensor::tensorType() const {
+  return RankedTensorType::get(dims, type.type());
+}
 
 char *Tensor::mutableData() {
   if (bytes.use_count() > 1)

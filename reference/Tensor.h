@@ -12,10 +12,10 @@
 
 #include "reference/Element.h"
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <memory>
 #include <vector>
@@ -33,8 +33,7 @@ public:
   /// Elements of an attribute; dense, splat and resource attributes are read.
   static mlir::FailureOr<Tensor> fromAttribute(mlir::ElementsAttr attribute);
   /// `bytes` in this class's layout (as numpy has it; see Npy.h for files).
-  static mlir::FailureOr<Tensor> fromBytes(mlir::RankedTensorType type,
-                                           llvm::ArrayRef<char> bytes);
+  static mlir::FailureOr<Tensor> fromBytes(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes);
   static Tensor splat(ElementType type, Shape shape, const Scalar &value);
   static Tensor scalar(ElementType type, const Scalar &value) { return splat(type, {}, value); }
   static Tensor token();
@@ -99,8 +98,7 @@ bool nextIndex(llvm::MutableArrayRef<int64_t> index, Shape shape);
 
 /// Calls `visit(index)` for the index space of `shape`, in ascending
 /// lexicographic order.
-template <typename Visitor>
-void forEachIndex(Shape shape, Visitor visit) {
+template <typename Visitor> void forEachIndex(Shape shape, Visitor visit) {
   if (elementCount(shape) == 0)
     return;
   Index index(shape.size(), 0);

@@ -10,10 +10,10 @@
 #include "input/Reader.h"
 #include "support/Error.h"
 
-#include "gtest/gtest.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "gtest/gtest.h"
 
 using namespace mlir;
 
@@ -63,7 +63,8 @@ TEST_F(Interpreter, ReportsBadArguments) {
   EXPECT_NE(messageOf(missing.takeError()).find("expected 2 arguments, got 1"), std::string::npos);
   auto shape = evaluate(add, {integers({2}, {1, 2}), integers({1}, {1})});
   ASSERT_FALSE(static_cast<bool>(shape));
-  EXPECT_NE(messageOf(shape.takeError()).find("should have type 'tensor<2xi32>'"), std::string::npos);
+  EXPECT_NE(messageOf(shape.takeError()).find("should have type 'tensor<2xi32>'"),
+            std::string::npos);
 }
 
 TEST_F(Interpreter, RunsOneOperation) {
@@ -107,12 +108,13 @@ TEST_F(Interpreter, CopiesOfTensorsAreIndependent) {
 }
 
 TEST_F(Interpreter, AttributesGoThereAndBack) {
-  for (StringRef text : {"dense<[true, false, true]> : tensor<3xi1>", "dense<[-8, 7]> : tensor<2xi4>",
-                         "dense<[3, 0]> : tensor<2xui2>", "dense<-5> : tensor<4xi64>",
-                         "dense<[1.5, 0x7FC00001]> : tensor<2xf32>", "dense<0x7C01> : tensor<3xf16>",
-                         "dense<[0.5, 448.0]> : tensor<2xf8E4M3FN>", "dense<> : tensor<0x3xbf16>",
-                         "dense<[(1.0, 2.0), (3.0, -4.0)]> : tensor<2xcomplex<f64>>",
-                         "dense<18446744073709551615> : tensor<ui64>"}) {
+  for (StringRef text :
+       {"dense<[true, false, true]> : tensor<3xi1>", "dense<[-8, 7]> : tensor<2xi4>",
+        "dense<[3, 0]> : tensor<2xui2>", "dense<-5> : tensor<4xi64>",
+        "dense<[1.5, 0x7FC00001]> : tensor<2xf32>", "dense<0x7C01> : tensor<3xf16>",
+        "dense<[0.5, 448.0]> : tensor<2xf8E4M3FN>", "dense<> : tensor<0x3xbf16>",
+        "dense<[(1.0, 2.0), (3.0, -4.0)]> : tensor<2xcomplex<f64>>",
+        "dense<18446744073709551615> : tensor<ui64>"}) {
     auto attribute = dyn_cast_or_null<DenseElementsAttr>(parseAttribute(text, &context));
     ASSERT_TRUE(attribute) << text.str();
     FailureOr<Tensor> tensor = Tensor::fromAttribute(attribute);

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "reference/Npy.h"
 
-#include "gtest/gtest.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "gtest/gtest.h"
 
 using namespace mlir;
 
@@ -23,10 +23,10 @@ RankedTensorType typeOf(MLIRContext &context, StringRef text) {
 
 TEST(Npy, WritesAndReadsEveryType) {
   MLIRContext context;
-  for (StringRef text : {"tensor<3xi1>", "tensor<2x3xi8>", "tensor<2x2xui16>", "tensor<i32>",
-                         "tensor<4xi64>", "tensor<0x3xf32>", "tensor<2xf64>", "tensor<3xf16>",
-                         "tensor<3xbf16>", "tensor<5xf8E5M2>", "tensor<3xi4>", "tensor<2xui2>",
-                         "tensor<2xcomplex<f32>>", "tensor<1x1x1xcomplex<f64>>"}) {
+  for (StringRef text :
+       {"tensor<3xi1>", "tensor<2x3xi8>", "tensor<2x2xui16>", "tensor<i32>", "tensor<4xi64>",
+        "tensor<0x3xf32>", "tensor<2xf64>", "tensor<3xf16>", "tensor<3xbf16>", "tensor<5xf8E5M2>",
+        "tensor<3xi4>", "tensor<2xui2>", "tensor<2xcomplex<f32>>", "tensor<1x1x1xcomplex<f64>>"}) {
     RankedTensorType type = typeOf(context, text);
     ElementType element = *ElementType::get(type.getElementType());
     Tensor tensor(element, type.getShape());
@@ -80,8 +80,9 @@ TEST(Npy, RefusesWhatDoesNotFit) {
                        "has shape (1, 2)"));
   EXPECT_TRUE(mentions(file("{'descr': '<i2', 'fortran_order': False, 'shape': (-2,), }", "abcd"),
                        "not a .npy file"));
-  EXPECT_TRUE(mentions(file("{'descr': [('a', '<i2')], 'fortran_order': False, 'shape': (2,), }", ""),
-                       "not a .npy file"));
+  EXPECT_TRUE(
+      mentions(file("{'descr': [('a', '<i2')], 'fortran_order': False, 'shape': (2,), }", ""),
+               "not a .npy file"));
   std::string lying = good;
   lying[8] = '\xFF'; // the header claims to be longer than the file
   EXPECT_TRUE(mentions(lying, "not a .npy file"));
