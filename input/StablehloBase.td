@@ -55,24 +55,30 @@ def HLO_Float : Type<CPred<"::spokeshave::stablehlo::isFloatElement($_self)">, "
 def HLO_Float32Or64 : AnyTypeOf<[F32, F64], "32/64-bit float">;
 def HLO_Complex : Complex<HLO_Float32Or64>;
 def HLO_QuantizedInt
-    : Type<CPred<"::llvm::isa<::mlir::quant::UniformQuantizedType>($_self)">,
+    : Type<CPred<"::llvm::isa<::mlir::quant::UniformQuantizedType>($_self) && "
+                 "::spokeshave::stablehlo::isValidQuantizedElement($_self)">,
            "per-tensor integer quantized">;
 def HLO_PerAxisQuantizedInt
-    : Type<CPred<"::llvm::isa<::mlir::quant::UniformQuantizedPerAxisType>($_self)">,
+    : Type<CPred<"::llvm::isa<::mlir::quant::UniformQuantizedPerAxisType>($_self) && "
+                 "::spokeshave::stablehlo::isValidQuantizedElement($_self)">,
            "per-axis integer quantized">;
 
 defvar HLO_Plain = [HLO_Float, HLO_Pred, HLO_Int, HLO_Complex];
 defvar HLO_PerTensor = HLO_Plain # [HLO_QuantizedInt];
 defvar HLO_Any = HLO_PerTensor # [HLO_PerAxisQuantizedInt];
 
+// The dimension that scales belong to exists and has as many elements as scales.
+def HLO_QuantizedDimensionFits
+    : CPred<"::spokeshave::stablehlo::hasValidQuantizedDimension($_self)">;
+
 //===----------------------------------------------------------------------===//
 // Tensors, tokens, tuples.
 //===----------------------------------------------------------------------===//
 
 def HLO_Tensor : RankedTensorOf<HLO_PerTensor>;
-def HLO_TensorOrPerAxisQuantizedTensor : RankedTensorOf<HLO_Any>;
+def HLO_TensorOrPerAxisQuantizedTensor : RankedTensorOf<HLO_Any, [HLO_QuantizedDimensionFits]>;
 def HLO_NonQuantizedTensor : RankedTensorOf<HLO_Plain>;
-def HLO_AnyTensor : TensorOf<HLO_Any>;
+def HLO_AnyTensor : TensorOf<HLO_Any, [HLO_QuantizedDimensionFits]>;
 
 def HLO_PredTensor : RankedTensorOf<[HLO_Pred]>;
 def HLO_IntTensor : RankedTensorOf<[HLO_Int]>;
@@ -91,9 +97,11 @@ def HLO_IntFpOrComplexOrQuantizedIntTensor
 def HLO_SignedTensor
     : RankedTensorOf<[HLO_SInt, HLO_Float, HLO_Complex, HLO_QuantizedInt]>;
 def HLO_SignedRealTensor : RankedTensorOf<[HLO_SInt, HLO_Float, HLO_QuantizedInt]>;
-def HLO_QuantizedIntTensor : RankedTensorOf<[HLO_QuantizedInt, HLO_PerAxisQuantizedInt]>;
+def HLO_QuantizedIntTensor : RankedTensorOf<[HLO_QuantizedInt, HLO_PerAxisQuantizedInt],
+                                            [HLO_QuantizedDimensionFits]>;
 def HLO_FpOrAnyQuantizedTensor
-    : RankedTensorOf<[HLO_Float, HLO_QuantizedInt, HLO_PerAxisQuantizedInt]>;
+    : RankedTensorOf<[HLO_Float, HLO_QuantizedInt, HLO_PerAxisQuantizedInt],
+                     [HLO_QuantizedDimensionFits]>;
 def HLO_StatisticTensor : 1DTensorOf<[HLO_Float, HLO_QuantizedInt]>;
 
 def HLO_ScalarTensor : 0DTensorOf<HLO_PerTensor>;
@@ -115,9 +123,10 @@ def HLO_Static2DIntTensor
     : RankedTensorOf<[HLO_Int], [HasStaticShapePred, HasAnyRankOfPred<[2]>],
                      "statically shaped 2-dimensional integer tensor">;
 def HLO_StaticShapeTensor
-    : RankedTensorOf<HLO_Any, [HasStaticShapePred], "statically shaped tensor">;
+    : RankedTensorOf<HLO_Any, [HasStaticShapePred, HLO_QuantizedDimensionFits],
+                     "statically shaped tensor">;
 def HLO_StaticShapeOrBoundedTensor
-    : RankedTensorOf<HLO_Any, [Or<[HasStaticShapePred,
+    : RankedTensorOf<HLO_Any, [HLO_QuantizedDimensionFits, Or<[HasStaticShapePred,
           CPred<"::spokeshave::stablehlo::hasSingleBoundedDimension($_self)">]>],
           "statically shaped or single bounded dimension tensor">;
 def HLO_StaticShapeIntOrFpTensor : StaticShapeTensorOf<[HLO_Int, HLO_Float]>;
@@ -146,6 +155,9 @@ class HLO_OpTrait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::spokeshave::stablehlo::OpTrait";
 }
 
+// Shapes are equal. MLIR's own traits say the same without the constraint's name;
+// this one stands before them.
+def HLO_SameShape : HLO_OpTrait<"SameShape">;
 // Element types are equal, up to the parameters of quantization.
 def HLO_CompatibleElementTypes : HLO_OpTrait<"CompatibleElementTypes">;
 // Element types of the operands alone.

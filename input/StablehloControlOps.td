@@ -233,7 +233,11 @@ def StableHLO_PartitionIdOp
   let assemblyFormat = "attr-dict `:` type(results)";
 }
 
-def StableHLO_AllGatherOp : StableHLO_Op<"all_gather", [HLO_PairwiseSameElementType]> {
+// Its replica groups may name a mesh by symbol.
+class StableHLO_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : StableHLO_Op<mnemonic, traits # [DeclareOpInterfaceMethods<SymbolUserOpInterface>]>;
+
+def StableHLO_AllGatherOp : StableHLO_CollectiveOp<"all_gather", [HLO_PairwiseSameElementType]> {
   let summary = "joins every device's tensor along a dimension";
   let arguments = (ins
     Variadic<HLO_Tensor>:$operands,
@@ -246,7 +250,7 @@ def StableHLO_AllGatherOp : StableHLO_Op<"all_gather", [HLO_PairwiseSameElementT
 }
 
 def StableHLO_AllReduceOp
-    : StableHLO_Op<"all_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+    : StableHLO_CollectiveOp<"all_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = "combines every device's tensor";
   let arguments = (ins
     Variadic<HLO_Tensor>:$operands,
@@ -259,7 +263,7 @@ def StableHLO_AllReduceOp
 }
 
 def StableHLO_ReduceScatterOp
-    : StableHLO_Op<"reduce_scatter", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+    : StableHLO_CollectiveOp<"reduce_scatter", [SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = "combines every device's tensor and leaves each a part";
   let arguments = (ins
     HLO_Tensor:$operand,
@@ -272,7 +276,7 @@ def StableHLO_ReduceScatterOp
   let hasVerifier = 1;
 }
 
-def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all", [HLO_PairwiseSameElementType]> {
+def StableHLO_AllToAllOp : StableHLO_CollectiveOp<"all_to_all", [HLO_PairwiseSameElementType]> {
   let summary = "each device gives each other a part";
   let arguments = (ins
     Variadic<HLO_Tensor>:$operands,
@@ -285,7 +289,7 @@ def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all", [HLO_PairwiseSameElementTy
   let hasVerifier = 1;
 }
 
-def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast", []> {
+def StableHLO_CollectiveBroadcastOp : StableHLO_CollectiveOp<"collective_broadcast"> {
   let summary = "one device's tensor to all";
   let arguments = (ins
     Variadic<HLO_Tensor>:$operands,
@@ -297,7 +301,7 @@ def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast", []> {
 }
 
 def StableHLO_CollectiveReduceOp
-    : StableHLO_Op<"collective_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+    : StableHLO_CollectiveOp<"collective_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = "combines every device's tensor on one device";
   let arguments = (ins
     Variadic<HLO_Tensor>:$operands,

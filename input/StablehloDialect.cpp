@@ -31,6 +31,14 @@ void StablehloDialect::initialize() {
   registerStablehloDialectOperations(this);
 }
 
+LogicalResult FutureType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<Type> types) {
+  for (Type type : types)
+    if (!llvm::isa<RankedTensorType>(type))
+      return emitError() << "a future holds ranked tensors, got " << type;
+  return success();
+}
+
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
                                                  Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);

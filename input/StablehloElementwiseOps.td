@@ -14,7 +14,7 @@
 
 class StableHLO_UnaryOp<string mnemonic, Type operandType, Type resultType = operandType,
                         list<Trait> traits = [HLO_CompatibleTypes]>
-    : StableHLO_Op<mnemonic, traits # [Pure, Elementwise, SameOperandsAndResultShape]> {
+    : StableHLO_Op<mnemonic, traits # [HLO_SameShape, Pure, Elementwise, SameOperandsAndResultShape]> {
   let summary = mnemonic # ", elementwise";
   let arguments = (ins operandType:$operand);
   let results = (outs resultType:$result);
@@ -113,7 +113,7 @@ def StableHLO_UniformDequantizeOp
 
 class StableHLO_BinaryOp<string mnemonic, Type operandType, list<Trait> traits = [],
                          list<Trait> typing = [HLO_CompatibleTypes], Type resultType = operandType>
-    : StableHLO_Op<mnemonic, typing # traits # [Pure, Elementwise, SameOperandsAndResultShape]> {
+    : StableHLO_Op<mnemonic, typing # traits # [HLO_SameShape, Pure, Elementwise, SameOperandsAndResultShape]> {
   let summary = mnemonic # ", elementwise";
   let arguments = (ins operandType:$lhs, operandType:$rhs);
   let results = (outs resultType:$result);
@@ -123,7 +123,10 @@ class StableHLO_BinaryOp<string mnemonic, Type operandType, list<Trait> traits =
   }];
 }
 
-def StableHLO_AddOp : StableHLO_BinaryOp<"add", HLO_TensorOrPerAxisQuantizedTensor, [Commutative]>;
+def StableHLO_AddOp
+    : StableHLO_BinaryOp<"add", HLO_TensorOrPerAxisQuantizedTensor, [Commutative]> {
+  let hasVerifier = 1;
+}
 def StableHLO_Atan2Op : StableHLO_BinaryOp<"atan2", HLO_FpComplexOrQuantizedIntTensor>;
 def StableHLO_DivOp : StableHLO_BinaryOp<"divide", HLO_IntFpOrComplexOrQuantizedIntTensor>;
 def StableHLO_MaxOp : StableHLO_BinaryOp<"maximum", HLO_Tensor, [Commutative]>;
@@ -139,7 +142,7 @@ def StableHLO_AndOp : StableHLO_BinaryOp<"and", HLO_PredOrIntTensor, [Commutativ
 def StableHLO_OrOp : StableHLO_BinaryOp<"or", HLO_PredOrIntTensor, [Commutative]>;
 def StableHLO_XorOp : StableHLO_BinaryOp<"xor", HLO_PredOrIntTensor, [Commutative]>;
 
-def StableHLO_ComplexOp : StableHLO_BinaryOp<"complex", HLO_Fp32Or64Tensor, [SameOperandsElementType],
+def StableHLO_ComplexOp : StableHLO_BinaryOp<"complex", HLO_Fp32Or64Tensor, [],
     [DeclareOpInterfaceMethods<InferTypeOpInterface>], HLO_ComplexTensor> {
   let hasVerifier = 1;
   let assemblyFormat = [{
@@ -148,7 +151,7 @@ def StableHLO_ComplexOp : StableHLO_BinaryOp<"complex", HLO_Fp32Or64Tensor, [Sam
 }
 
 def StableHLO_CompareOp
-    : StableHLO_Op<"compare", [Pure, Elementwise, HLO_CompatibleOperandElementTypes,
+    : StableHLO_Op<"compare", [HLO_CompatibleOperandElementTypes, HLO_SameShape, Pure, Elementwise,
                                SameOperandsAndResultShape,
                                DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "compares elementwise";

@@ -206,8 +206,11 @@ INFER(ConcatenateOp) {
       return emitOptionalError(loc, "concatenate_c2: requires operands of the same rank");
     joined = mostSpecific(joined, operand);
     int64_t size = operand.getDimSize(dimension);
-    sum = ShapedType::isDynamic(size) || ShapedType::isDynamic(sum) ? ShapedType::kDynamic
-                                                                   : sum + size;
+    bool known = !ShapedType::isDynamic(size) && !ShapedType::isDynamic(sum);
+    if (known && llvm::AddOverflow(sum, size, sum))
+      return emitOptionalError(loc, "concatenate_c6: dimension ", dimension, " becomes too large");
+    if (!known)
+      sum = ShapedType::kDynamic;
   }
   SmallVector<int64_t> shape(joined.getShape());
   shape[dimension] = sum;
@@ -236,9 +239,12 @@ INFER(PadOp) {
       shape.push_back(size);
       continue;
     }
-    int64_t result = size + std::max<int64_t>(size - 1, 0) * interior[dim] + low[dim] + high[dim];
-    if (result < 0)
-      return emitOptionalError(loc, "pad_c4: padding makes dimension ", dim, " negative: ", result);
+    // Padding may be any number: 128 bits hold the sum.
+    __int128 result = __int128(std::max<int64_t>(size - 1, 0)) * interior[dim] + size + low[dim] +
+                      high[dim];
+    if (result < 0 || result > std::numeric_limits<int64_t>::max())
+      return emitOptionalError(loc, "pad_c4: padding makes dimension ", dim,
+                               result < 0 ? " negative" : " too large");
     shape.push_back(result);
   }
   types.push_back(RankedTensorType::get(shape, operand.getElementType()));

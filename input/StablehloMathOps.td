@@ -176,7 +176,7 @@ def StableHLO_SortOp : StableHLO_BodyOp<"sort"> {
   let hasVerifier = 1;
 }
 
-def StableHLO_MapOp : StableHLO_BodyOp<"map", [SameOperandsAndResultShape]> {
+def StableHLO_MapOp : StableHLO_BodyOp<"map", [HLO_SameShape, SameOperandsAndResultShape]> {
   let summary = "applies a computation to each index";
   let arguments = (ins Variadic<HLO_Tensor>:$inputs, DenseI64ArrayAttr:$dimensions);
   let regions = (region SizedRegion<1>:$computation);

@@ -147,7 +147,7 @@ def StableHLO_ReverseOp : StableHLO_Op<"reverse", [Pure, HLO_CompatibleTypes]> {
 //===----------------------------------------------------------------------===//
 
 def StableHLO_SliceOp
-    : StableHLO_Op<"slice", [Pure, SameOperandsAndResultElementType,
+    : StableHLO_Op<"slice", [Pure,
                              DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "every so many elements of a box known when compiled";
   let arguments = (ins
@@ -164,7 +164,7 @@ def StableHLO_SliceOp
 }
 
 def StableHLO_DynamicSliceOp
-    : StableHLO_Op<"dynamic_slice", [Pure, AllElementTypesMatch<["operand", "result"]>,
+    : StableHLO_Op<"dynamic_slice", [Pure,
                                      DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "a box at a place known when run; the place is clamped";
   let arguments = (ins
@@ -194,9 +194,7 @@ def StableHLO_RealDynamicSliceOp
 }
 
 def StableHLO_DynamicUpdateSliceOp
-    : StableHLO_Op<"dynamic_update_slice", [Pure,
-        AllElementTypesMatch<["operand", "update", "result"]>,
-        DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    : StableHLO_Op<"dynamic_update_slice", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "a tensor with a box replaced, at a place known when run";
   let arguments = (ins
     HLO_Tensor:$operand,
@@ -208,7 +206,7 @@ def StableHLO_DynamicUpdateSliceOp
 }
 
 def StableHLO_ConcatenateOp
-    : StableHLO_Op<"concatenate", [Pure, SameOperandsAndResultElementType,
+    : StableHLO_Op<"concatenate", [Pure,
                                    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "joins tensors along a dimension";
   let arguments = (ins Variadic<HLO_Tensor>:$inputs, I64Attr:$dimension);
@@ -221,7 +219,7 @@ def StableHLO_ConcatenateOp
 }
 
 def StableHLO_PadOp
-    : StableHLO_Op<"pad", [Pure, SameOperandsAndResultElementType,
+    : StableHLO_Op<"pad", [Pure,
                            DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "puts a value around and between elements; negative edges cut";
   let arguments = (ins
@@ -260,7 +258,7 @@ def StableHLO_DynamicPadOp
 //===----------------------------------------------------------------------===//
 
 def StableHLO_GatherOp
-    : StableHLO_Op<"gather", [Pure, AllElementTypesMatch<["operand", "result"]>]> {
+    : StableHLO_Op<"gather", [Pure]> {
   let summary = "boxes of a tensor at many places";
   let arguments = (ins
     HLO_Tensor:$operand,

@@ -37,18 +37,68 @@ bool hasSingleBoundedDimension(Type type) {
   return dynamic == 1;
 }
 
+static bool fits(quant::QuantizedType type, double scale, int64_t zeroPoint) {
+  if (zeroPoint < type.getStorageTypeMin() || zeroPoint > type.getStorageTypeMax())
+    return false;
+  auto expressed = dyn_cast<FloatType>(type.getExpressedType());
+  if (!expressed)
+    return false;
+  // The scale itself must be a normal number of the expressed type.
+  bool losesInfo = false;
+  APFloat rounded(scale);
+  rounded.convert(expressed.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return scale > 0 && rounded.isNormal();
+}
+
+bool isValidQuantizedElement(Type type) {
+  auto quantized = dyn_cast<quant::QuantizedType>(type);
+  auto storage = quantized ? dyn_cast<IntegerType>(quantized.getStorageType()) : IntegerType();
+  if (!storage || storage.isSigned())
+    return false;
+  if (auto uniform = dyn_cast<quant::UniformQuantizedType>(type))
+    return fits(uniform, uniform.getScale(), uniform.getZeroPoint());
+  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(type);
+  return perAxis && llvm::all_of(llvm::zip(perAxis.getScales(), perAxis.getZeroPoints()),
+                                 [&](auto pair) {
+                                   return fits(perAxis, std::get<0>(pair), std::get<1>(pair));
+                                 });
+}
+
+bool hasValidQuantizedDimension(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return true;
+  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(tensor.getElementType());
+  if (!perAxis)
+    return true;
+  int64_t dim = perAxis.getQuantizedDimension();
+  return dim >= 0 && dim < tensor.getRank() &&
+         sameSize(tensor.getDimSize(dim), perAxis.getScales().size());
+}
+
 bool areCompatibleElementTypes(Type a, Type b) {
   a = getElementTypeOrSelf(a);
   b = getElementTypeOrSelf(b);
-  auto expressed = [](Type type) {
-    auto quantized = dyn_cast<quant::QuantizedType>(type);
-    return quantized ? quantized.getExpressedType() : type;
-  };
+  auto quantizedA = dyn_cast<quant::QuantizedType>(a), quantizedB = dyn_cast<quant::QuantizedType>(b);
   // A float and a quantized type that expresses it do not match: the
   // specification asks for conversions by uniform_quantize.
-  if (isa<quant::QuantizedType>(a) != isa<quant::QuantizedType>(b))
-    return false;
-  return expressed(a) == expressed(b);
+  if (!quantizedA || !quantizedB)
+    return a == b;
+  return quantizedA.getExpressedType() == quantizedB.getExpressedType() &&
+         quantizedA.getStorageType() == quantizedB.getStorageType();
+}
+
+/// No static size of `type` is beyond the bound that `other` has for it.
+static bool withinBounds(ShapedType type, ShapedType other) {
+  auto tensor = dyn_cast<RankedTensorType>(other);
+  auto extensions =
+      tensor ? dyn_cast_or_null<TypeExtensionsAttr>(tensor.getEncoding()) : TypeExtensionsAttr();
+  if (!extensions || !type.hasRank() || type.getRank() != int64_t(extensions.getBounds().size()))
+    return true;
+  return llvm::all_of(llvm::zip(type.getShape(), extensions.getBounds()), [](auto pair) {
+    auto [size, bound] = pair;
+    return ShapedType::isDynamic(size) || ShapedType::isDynamic(bound) || size <= bound;
+  });
 }
 
 bool areCompatibleTypes(Type a, Type b) {
@@ -62,7 +112,8 @@ bool areCompatibleTypes(Type a, Type b) {
   auto shapedB = dyn_cast<ShapedType>(b);
   if (!shapedA || !shapedB || isa<TensorType>(a) != isa<TensorType>(b))
     return false;
-  return succeeded(verifyCompatibleShape(a, b)) && areCompatibleElementTypes(a, b);
+  return succeeded(verifyCompatibleShape(a, b)) && areCompatibleElementTypes(a, b) &&
+         withinBounds(shapedA, shapedB) && withinBounds(shapedB, shapedA);
 }
 
 bool areCompatibleTypes(TypeRange a, TypeRange b) {
@@ -100,7 +151,23 @@ LogicalResult verifyElementTypes(Operation *op, TypeRange types) {
   return success();
 }
 
+LogicalResult verifySameShape(Operation *op) {
+  SmallVector<Type> types = operandsAndResults(op);
+  // Both number the constraint on element types first.
+  int constraint = isa<CompareOp, ComplexOp>(op) ? 2 : 1;
+  for (Type type : types)
+    if (failed(verifyCompatibleShape(type, types.front())))
+      return violation(op, constraint) << "requires the same shape for all operands and results, "
+                                          "got "
+                                       << types.front() << " and " << type;
+  return success();
+}
+
 LogicalResult verifySameTypes(Operation *op, TypeRange types) {
+  // add may mix quantized types, which its verifier looks at.
+  auto isQuantized = [](Type type) { return isa<quant::QuantizedType>(getElementTypeOrSelf(type)); };
+  if (isa<AddOp>(op) && llvm::any_of(types, isQuantized))
+    return verifySameShape(op);
   for (Type type : types)
     if (!areCompatibleTypes(type, types.front()))
       return violation(op, constraintOf(op)) << "requires compatible types for all operands and results, got "

@@ -20,6 +20,11 @@ bool isFloatElement(::mlir::Type type);
 /// Of all dimensions one is dynamic, and its encoding has a bound for it.
 bool hasSingleBoundedDimension(::mlir::Type type);
 
+/// A quantized type whose scales and zero points fit the types it is made of.
+bool isValidQuantizedElement(::mlir::Type type);
+/// Per-axis scales belong to a dimension that exists and has their number.
+bool hasValidQuantizedDimension(::mlir::Type type);
+
 /// The same element type, or quantized with the same expressed type.
 bool areCompatibleElementTypes(::mlir::Type a, ::mlir::Type b);
 /// The same type up to dynamic dimensions, bounds and quantization.
@@ -28,12 +33,19 @@ bool areCompatibleTypes(::mlir::TypeRange a, ::mlir::TypeRange b);
 
 namespace detail {
 ::llvm::LogicalResult verifyElementTypes(::mlir::Operation *op, ::mlir::TypeRange types);
+::llvm::LogicalResult verifySameShape(::mlir::Operation *op);
 ::llvm::LogicalResult verifySameTypes(::mlir::Operation *op, ::mlir::TypeRange types);
 ::llvm::LogicalResult verifyPairwise(::mlir::Operation *op, bool elementsOnly);
 ::llvm::SmallVector<::mlir::Type> operandsAndResults(::mlir::Operation *op);
 } // namespace detail
 
 namespace OpTrait {
+
+template <typename Op> struct SameShape : ::mlir::OpTrait::TraitBase<Op, SameShape> {
+  static ::llvm::LogicalResult verifyTrait(::mlir::Operation *op) {
+    return detail::verifySameShape(op);
+  }
+};
 
 template <typename Op>
 struct CompatibleElementTypes : ::mlir::OpTrait::TraitBase<Op, CompatibleElementTypes> {

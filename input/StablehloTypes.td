@@ -23,6 +23,7 @@ def StableHLO_Future : StableHLO_Type<"Future", "future"> {
   let summary = "the results of an asynchronous operation, once it is done";
   let parameters = (ins ArrayRefParameter<"::mlir::Type">:$types);
   let assemblyFormat = "`<` $types `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif

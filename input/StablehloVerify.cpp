@@ -10,6 +10,7 @@
 #include "input/StablehloVerify.h"
 
 #include "llvm/ADT/SmallSet.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -205,6 +206,27 @@ LogicalResult verifyReducer(Operation *op, int constraint, int resultConstraint,
   return success();
 }
 
+std::optional<SmallVector<int64_t>> constantIntegers(Value value) {
+  constexpr int64_t mostElements = 1024;
+  DenseIntElementsAttr attribute;
+  if (!matchPattern(value, m_Constant(&attribute)) || attribute.getNumElements() > mostElements)
+    return std::nullopt;
+  SmallVector<int64_t> numbers;
+  for (const APInt &number : attribute.getValues<APInt>())
+    numbers.push_back(number.sextOrTrunc(64).getSExtValue());
+  return numbers;
+}
+
+LogicalResult verifyConstantShape(Operation *op, int constraint, Value shape, Sizes result) {
+  std::optional<SmallVector<int64_t>> wanted = constantIntegers(shape);
+  if (!wanted)
+    return success();
+  for (int64_t size : *wanted)
+    if (size < 0)
+      return violation(op, constraint) << "sizes must not be negative, got " << size;
+  return verifyShape(op, constraint, "result", result, *wanted);
+}
+
 bool isPromotable(Type from, Type to) {
   if (areCompatibleElementTypes(from, to))
     return true;
@@ -215,6 +237,11 @@ bool isPromotable(Type from, Type to) {
   if (sameKind([](Type type) { return isa<IntegerType>(type); }) ||
       sameKind([](Type type) { return isa<FloatType>(type); }))
     return from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+  auto quantizedFrom = dyn_cast<quant::QuantizedType>(from);
+  auto quantizedTo = dyn_cast<quant::QuantizedType>(to);
+  if (quantizedFrom && quantizedTo)
+    return quantizedFrom.getExpressedType() == quantizedTo.getExpressedType() &&
+           quantizedFrom.getStorageTypeIntegralWidth() <= quantizedTo.getStorageTypeIntegralWidth();
   auto complexFrom = dyn_cast<ComplexType>(from), complexTo = dyn_cast<ComplexType>(to);
   return complexFrom && complexTo &&
          isPromotable(complexFrom.getElementType(), complexTo.getElementType());

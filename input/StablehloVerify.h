@@ -92,6 +92,23 @@ ReturnOp returnOf(::mlir::Region &region);
 ::llvm::LogicalResult verifyReducer(::mlir::Operation *op, int constraint, int resultConstraint,
                                     ::llvm::StringRef name, ::mlir::Region &region,
                                     ::mlir::TypeRange elements);
+/// The numbers of a constant tensor of integers, if `value` is one (of not too many).
+std::optional<::llvm::SmallVector<int64_t>> constantIntegers(::mlir::Value value);
+/// If `shape` is constant, the result has it.
+::llvm::LogicalResult verifyConstantShape(::mlir::Operation *op, int constraint,
+                                          ::mlir::Value shape, Sizes result);
+
+/// Operand and result have the same element type. Of per-axis quantized types the
+/// dimension may differ and, unless `sameScales`, scales and zero points.
+::llvm::LogicalResult verifySameElement(::mlir::Operation *op, int constraint,
+                                        ::mlir::Type operand, ::mlir::Type result,
+                                        bool sameScales);
+/// Constraints 14 to 20 of dot_general and 28 to 34 of convolution, which differ in
+/// the number of the first: what is quantized, and with which types.
+::llvm::LogicalResult verifyQuantizedProduct(::mlir::Operation *op, int first, int storage,
+                                             int hybrid, ::mlir::Type lhs, ::mlir::Type rhs,
+                                             ::mlir::Type result);
+
 /// A value of type `from` can be held exactly by one of type `to`.
 bool isPromotable(::mlir::Type from, ::mlir::Type to);
 

@@ -11,6 +11,7 @@
 #include "input/StablehloVerify.h"
 
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -22,9 +23,12 @@ struct GroupConstraints {
   int unique, range, channel;
   /// Whether every device must be in a group.
   bool coverAll = true;
+  /// Whether groups may differ in size.
+  bool padded = true;
 };
 
-/// Replica groups: a matrix, padded with -1, in which no device occurs twice.
+/// Replica groups: a matrix in which no device occurs twice; -1 fills up the rows
+/// of groups that are smaller, where groups may differ in size.
 /// Groups by the axes of a mesh have nothing to check here.
 LogicalResult verifyGroups(Operation *op, Attribute attribute, GroupConstraints constraints) {
   auto groups = dyn_cast<DenseIntElementsAttr>(attribute);
@@ -38,7 +42,7 @@ LogicalResult verifyGroups(Operation *op, Attribute attribute, GroupConstraints 
     return violation(op, constraints.unique) << "replica_groups must not repeat one id";
   llvm::SmallSet<int64_t, 16> seen;
   for (int64_t id : groups.getValues<int64_t>()) {
-    if (id == -1)
+    if (id == -1 && constraints.padded)
       continue;
     if (id < 0)
       return violation(op, constraints.range) << "replica_groups must not be negative, got " << id;
@@ -93,7 +97,7 @@ LogicalResult verifyPairCount(Operation *op, int constraint) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult AllGatherOp::verify() {
-  GroupConstraints constraints{2, 4, 5};
+  GroupConstraints constraints{2, 4, 5, /*coverAll=*/true, /*padded=*/false};
   if (failed(verifyGroups(*this, getReplicaGroups(), constraints)) ||
       failed(verifyGlobalIds(*this, constraints)) || failed(verifyPairCount(*this, 6)))
     return failure();
@@ -103,7 +107,11 @@ LogicalResult AllGatherOp::verify() {
       return failure();
     SmallVector<int64_t> wanted(shapeOf(operand));
     bool known = !ShapedType::isDynamic(group) && !ShapedType::isDynamic(wanted[dim]);
-    wanted[dim] = known ? wanted[dim] * group : ShapedType::kDynamic;
+    // A product that does not fit leaves -1, which no result can have.
+    if (!known)
+      wanted[dim] = ShapedType::kDynamic;
+    else if (llvm::MulOverflow(wanted[dim], group, wanted[dim]))
+      wanted[dim] = -1;
     if (failed(verifyShape(*this, 6, "result", shapeOf(result), wanted)))
       return failure();
   }
@@ -123,7 +131,7 @@ LogicalResult AllReduceOp::verify() {
 }
 
 LogicalResult ReduceScatterOp::verify() {
-  GroupConstraints constraints{3, 5, 6};
+  GroupConstraints constraints{3, 5, 6, /*coverAll=*/true, /*padded=*/false};
   if (failed(verifyGroups(*this, getReplicaGroups(), constraints)) ||
       failed(verifyGlobalIds(*this, constraints)) ||
       failed(verifyInRange(*this, 2, "scatter_dimension", int64_t(getScatterDimension()),
@@ -145,7 +153,7 @@ LogicalResult ReduceScatterOp::verify() {
 }
 
 LogicalResult AllToAllOp::verify() {
-  if (failed(verifyGroups(*this, getReplicaGroups(), {5, 7, 0})) ||
+  if (failed(verifyGroups(*this, getReplicaGroups(), {5, 7, 0, /*coverAll=*/true, /*padded=*/false})) ||
       failed(verifyPositive(*this, 4, "split_count", int64_t(getSplitCount()))) ||
       failed(verifyPairCount(*this, 9)))
     return failure();
@@ -164,8 +172,9 @@ LogicalResult AllToAllOp::verify() {
     if (split != concat) {
       if (!ShapedType::isDynamic(wanted[split]))
         wanted[split] /= count;
-      if (!ShapedType::isDynamic(wanted[concat]))
-        wanted[concat] *= count;
+      if (!ShapedType::isDynamic(wanted[concat]) &&
+          llvm::MulOverflow(wanted[concat], count, wanted[concat]))
+        wanted[concat] = -1;
     }
     if (failed(verifyShape(*this, 9, "result", shapeOf(result), wanted)))
       return failure();
@@ -207,7 +216,9 @@ LogicalResult CollectiveBroadcastOp::verify() {
 }
 
 LogicalResult CollectiveReduceOp::verify() {
-  if (failed(verifyGroups(*this, getReplicaGroups(), {1, 2, 0, /*coverAll=*/false})))
+  GroupConstraints constraints{1, 2, 4, /*coverAll=*/false};
+  if (failed(verifyGroups(*this, getReplicaGroups(), constraints)) ||
+      failed(verifyGlobalIds(*this, constraints)))
     return failure();
   FailureOr<ValueRange> operands = operandsWithoutRoot(*this, getHasDynamicRoot(), 3);
   if (failed(operands))
@@ -243,6 +254,28 @@ LogicalResult CollectivePermuteOp::verify() {
   return verifyShape(*this, 5, "result", shapeOf(getResult()), shapeOf(getOperand()));
 }
 
+/// A mesh that replica groups name exists. It may be of another dialect (sdy).
+static LogicalResult verifyMeshSymbol(Operation *op, Attribute groups,
+                                      SymbolTableCollection &symbols) {
+  auto byAxes = dyn_cast<ReplicaGroupMeshAxesAttr>(groups);
+  auto symbol = byAxes ? dyn_cast<FlatSymbolRefAttr>(byAxes.getMesh()) : FlatSymbolRefAttr();
+  if (symbol && !symbols.lookupNearestSymbolFrom(op, symbol))
+    return op->emitOpError("replica_groups name an unknown mesh ") << symbol;
+  return success();
+}
+
+#define MESH_SYMBOL(OP)                                                                            \
+  LogicalResult OP::verifySymbolUses(SymbolTableCollection &symbols) {                             \
+    return verifyMeshSymbol(*this, getReplicaGroups(), symbols);                                   \
+  }
+MESH_SYMBOL(AllGatherOp)
+MESH_SYMBOL(AllReduceOp)
+MESH_SYMBOL(AllToAllOp)
+MESH_SYMBOL(CollectiveBroadcastOp)
+MESH_SYMBOL(CollectiveReduceOp)
+MESH_SYMBOL(ReduceScatterOp)
+#undef MESH_SYMBOL
+
 //===----------------------------------------------------------------------===//
 // The host.
 //===----------------------------------------------------------------------===//
@@ -265,7 +298,27 @@ static LogicalResult verifyTensorsThenToken(Operation *op, StringRef prefix,
   return success();
 }
 
-LogicalResult InfeedOp::verify() { return verifyTensorsThenToken(*this, "infeed_c", {1, 2, 3}); }
+/// `layout` has, for each tensor, the order of its dimensions.
+static LogicalResult verifyInfeedLayout(InfeedOp op) {
+  ArrayAttr layout = op.getLayoutAttr();
+  if (!layout)
+    return success();
+  if (layout.size() + 1 != op->getNumResults())
+    return op.emitOpError("layout must have an element for each of ")
+           << op->getNumResults() - 1 << " tensors, got " << layout.size();
+  for (Attribute order : layout) {
+    auto dims = dyn_cast<ArrayAttr>(order);
+    if (!dims || !llvm::all_of(dims, [](Attribute dim) { return isa<IntegerAttr>(dim); }))
+      return op.emitOpError("layout must hold arrays of integers, got ") << order;
+  }
+  return success();
+}
+
+LogicalResult InfeedOp::verify() {
+  if (failed(verifyTensorsThenToken(*this, "infeed_c", {1, 2, 3})))
+    return failure();
+  return verifyInfeedLayout(*this);
+}
 
 /// What send and recv have in common.
 template <typename Op> static LogicalResult verifyChannel(Op op) {

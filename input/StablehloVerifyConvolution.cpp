@@ -103,17 +103,37 @@ template <typename Op> LogicalResult verifyGroups(Op op) {
   return success();
 }
 
-/// C27 to C34: element types. Integers and narrow floats may be summed in a wider
-/// type, which programs use although the specification's C27 is stricter.
+/// C29 and C30: scales belong to the dimension of output features.
+LogicalResult verifyQuantizedFeatures(Operation *op, Type rhs, Type result,
+                                      ConvDimensionNumbersAttr n) {
+  auto kernel = dyn_cast<quant::UniformQuantizedPerAxisType>(rhs);
+  auto output = dyn_cast<quant::UniformQuantizedPerAxisType>(result);
+  if (kernel && kernel.getQuantizedDimension() != n.getKernelOutputFeatureDimension())
+    return violation(op, 29) << "the quantized dimension of rhs must be its output feature "
+                                "dimension, got "
+                             << kernel.getQuantizedDimension();
+  if (output && output.getQuantizedDimension() != n.getOutputFeatureDimension())
+    return violation(op, 30) << "the quantized dimension of the result must be its feature "
+                                "dimension, got "
+                             << output.getQuantizedDimension();
+  return success();
+}
+
+/// C27 to C34: element types. The result's may differ from the operands', in which
+/// case it is the type that products are summed in; programs use that although
+/// C27 is stricter.
 template <typename Op> LogicalResult verifyTypes(Op op) {
-  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs());
-  bool lhsQuantized = isa<quant::QuantizedType>(lhs), rhsQuantized = isa<quant::QuantizedType>(rhs);
-  if (lhsQuantized && !rhsQuantized)
-    return violation(op, 28) << "rhs must be quantized as lhs is, got " << rhs;
-  if (!lhsQuantized && !rhsQuantized && lhs != rhs)
+  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs()), result = elementOf(op.getResult());
+  bool quantized = isa<quant::QuantizedType>(lhs) || isa<quant::QuantizedType>(rhs) ||
+                   isa<quant::QuantizedType>(result);
+  if (!quantized && lhs != rhs)
     return violation(op, 27) << "lhs and rhs must have the same element type, got " << lhs
                              << " and " << rhs;
-  return success();
+  if (!quantized)
+    return success();
+  if (failed(verifyQuantizedProduct(op, 28, 31, 34, lhs, rhs, result)))
+    return failure();
+  return verifyQuantizedFeatures(op, rhs, result, op.getDimensionNumbers());
 }
 
 /// C25: the result's shape; `window` is empty where it is not known.

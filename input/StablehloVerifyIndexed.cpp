@@ -156,6 +156,25 @@ LogicalResult GatherOp::verify() {
   return success();
 }
 
+/// C8 and C12, where the sizes of slices are constant.
+static LogicalResult verifyConstantSlices(DynamicGatherOp op) {
+  std::optional<SmallVector<int64_t>> slices = constantIntegers(op.getSliceSizes());
+  if (!slices)
+    return success();
+  GatherDimensionNumbersAttr n = op.getDimensionNumbers();
+  for (auto [dim, slice, size] : llvm::enumerate(*slices, shapeOf(op.getOperand()))) {
+    if (slice < 0 || (!ShapedType::isDynamic(size) && slice > size))
+      return violation(op, 12) << "slice size " << slice << " of dimension " << dim
+                               << " must be at least 0 and at most " << size;
+    bool gone = llvm::is_contained(n.getCollapsedSliceDims(), int64_t(dim)) ||
+                llvm::is_contained(n.getOperandBatchingDims(), int64_t(dim));
+    if (gone && slice > 1)
+      return violation(op, 8) << "slice size of collapsed or batching dimension " << dim
+                              << " must be at most 1, got " << slice;
+  }
+  return success();
+}
+
 LogicalResult DynamicGatherOp::verify() {
   GatherDimensionNumbersAttr n = getDimensionNumbers();
   Sizes operand = shapeOf(getOperand()), indices = shapeOf(getStartIndices());
@@ -177,7 +196,8 @@ LogicalResult DynamicGatherOp::verify() {
       failed(verifyInRange(*this, 7, "collapsed_slice_dims", collapsed, rank)) ||
       failed(verifyUnique(*this, 9, "start_index_map", n.getStartIndexMap())) ||
       failed(verifyInRange(*this, 10, "start_index_map", n.getStartIndexMap(), rank)) ||
-      failed(verifyCount(*this, 11, "slice_sizes", shapeOf(getSliceSizes()).front(), rank)))
+      failed(verifyCount(*this, 11, "slice_sizes", shapeOf(getSliceSizes()).front(), rank)) ||
+      failed(verifyConstantSlices(*this)))
     return failure();
   if (elementOf(getOperand()) != elementOf(getResult()))
     return violation(*this, 14) << "operand and result must have the same element type, got "

@@ -73,18 +73,32 @@ static LogicalResult verifyDotDims(DotGeneralOp op) {
 }
 
 static LogicalResult verifyDotTypes(DotGeneralOp op) {
-  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs());
-  auto lhsQuantized = dyn_cast<quant::QuantizedType>(lhs);
-  auto rhsQuantized = dyn_cast<quant::QuantizedType>(rhs);
-  if (lhsQuantized && !rhsQuantized)
-    return violation(op, 14) << "rhs must be quantized as lhs is, got " << rhs;
-  if (lhsQuantized && lhsQuantized.getStorageType() != rhsQuantized.getStorageType())
-    return violation(op, 17) << "operands must have the same storage type, got " << lhs << " and "
-                             << rhs;
+  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs()), result = elementOf(op.getResult());
+  if (isa<quant::QuantizedType>(lhs) || isa<quant::QuantizedType>(rhs) ||
+      isa<quant::QuantizedType>(result))
+    return verifyQuantizedProduct(op, 14, 17, 20, lhs, rhs, result);
   // An algorithm may name the types that the operands are rounded to.
-  if (!lhsQuantized && !rhsQuantized && lhs != rhs && !op.getAlgorithm())
+  if (lhs != rhs && !op.getAlgorithm())
     return violation(op, 13) << "operands must have the same element type, got " << lhs << " and "
                              << rhs;
+  return success();
+}
+
+/// C15 and C16: the kernel's zero points are 0, and its scales do not belong to a
+/// dimension that is summed over.
+static LogicalResult verifyQuantizedRhs(DotGeneralOp op) {
+  Type rhs = elementOf(op.getRhs());
+  auto isZero = [](int64_t zeroPoint) { return zeroPoint == 0; };
+  if (auto uniform = dyn_cast<quant::UniformQuantizedType>(rhs); uniform && uniform.getZeroPoint())
+    return violation(op, 15) << "zero point of rhs must be 0, got " << uniform.getZeroPoint();
+  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(rhs);
+  if (!perAxis)
+    return success();
+  if (!llvm::all_of(perAxis.getZeroPoints(), isZero))
+    return violation(op, 15) << "zero points of rhs must be 0";
+  if (llvm::is_contained(op.getDotDimensionNumbers().getRhsContractingDimensions(),
+                         int64_t(perAxis.getQuantizedDimension())))
+    return violation(op, 16) << "the quantized dimension of rhs must not be contracted";
   return success();
 }
 
@@ -107,7 +121,7 @@ LogicalResult DotGeneralOp::verify() {
   addRest(getLhs(), n.getLhsBatchingDimensions(), n.getLhsContractingDimensions());
   addRest(getRhs(), n.getRhsBatchingDimensions(), n.getRhsContractingDimensions());
   if (failed(verifyShape(*this, 12, "result", shapeOf(getResult()), wanted)) ||
-      failed(verifyDotTypes(*this)))
+      failed(verifyDotTypes(*this)) || failed(verifyQuantizedRhs(*this)))
     return failure();
   if (ArrayAttr precisions = getPrecisionConfigAttr(); precisions && getAlgorithm())
     for (Attribute precision : precisions)
@@ -260,10 +274,12 @@ LogicalResult FftOp::verify() {
   if (forward)
     wanted.back() = half(operand.back());
   if (back) {
-    if (!sameSize(operand.back(), half(result.back())))
-      return violation(*this, 5) << "last dimension of the operand must be "
-                                 << half(result.back()) << ", got " << operand.back();
-    wanted.back() = result.back();
+    // The real tensor is the result: its last dimensions are fft_length.
+    std::copy(length.begin(), length.end(), wanted.end() - length.size());
+    SmallVector<int64_t> given(wanted);
+    given.back() = half(length.back());
+    if (failed(verifyShape(*this, 5, "operand", operand, given)))
+      return failure();
   }
   return verifyShape(*this, 5, "result", result, wanted);
 }
@@ -277,7 +293,7 @@ LogicalResult RngOp::verify() {
     return violation(*this, 2) << "NORMAL needs floats, got " << elementOf(getA());
   if (shapeOf(getShape()).front() != rankOf(getResult()))
     return violation(*this, 3) << "shape must have as many elements as the result has dimensions";
-  return success();
+  return verifyConstantShape(*this, 3, getShape(), shapeOf(getResult()));
 }
 
 LogicalResult RngBitGeneratorOp::verify() {

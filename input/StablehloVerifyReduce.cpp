@@ -93,8 +93,7 @@ LogicalResult ReduceWindowOp::verify() {
 static LogicalResult verifySelectWindow(SelectAndScatterOp op) {
   Sizes shape = shapeOf(op.getOperand());
   int64_t rank = shape.size();
-  SmallVector<int64_t> ones(rank, 1);
-  Sizes sizes = op.getWindowDimensions().value_or(ones);
+  Sizes sizes = op.getWindowDimensions().value_or(Sizes());
   if (failed(verifyWindowList(op, 4, 5, "window_dimensions", sizes, rank)) ||
       failed(verifyWindowList(op, 6, 7, "window_strides", op.getWindowStrides(), rank)) ||
       failed(verifyPadding(op, 8, op.getPadding(), rank)))

@@ -30,7 +30,7 @@ LogicalResult DynamicIotaOp::verify() {
   if (rankOf(getResult()) != rank)
     return violation(*this, 2) << "result must have rank " << rank << ", got "
                                << rankOf(getResult());
-  return success();
+  return verifyConstantShape(*this, 2, getOutputShape(), shapeOf(getResult()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -77,8 +77,27 @@ static int64_t countElements(Sizes shape) {
   return count;
 }
 
+/// C3 of reshapes: the dimension that scales belong to is the same one, with as
+/// many elements before it, in it and after it.
+static LogicalResult verifyQuantizedReshape(Operation *op, Value operand, Value result) {
+  auto from = dyn_cast<quant::UniformQuantizedPerAxisType>(elementOf(operand));
+  auto to = dyn_cast<quant::UniformQuantizedPerAxisType>(elementOf(result));
+  if (!from || !to)
+    return success();
+  size_t fromDim = from.getQuantizedDimension(), toDim = to.getQuantizedDimension();
+  Sizes before = shapeOf(operand), after = shapeOf(result);
+  if (!sameSize(before[fromDim], after[toDim]) ||
+      !sameSize(countElements(before.take_front(fromDim)), countElements(after.take_front(toDim))) ||
+      !sameSize(countElements(before.drop_front(fromDim + 1)),
+                countElements(after.drop_front(toDim + 1))))
+    return violation(op, 3) << "the quantized dimension must stay the same, got "
+                            << operand.getType() << " and " << result.getType();
+  return success();
+}
+
 LogicalResult ReshapeOp::verify() {
-  if (failed(detail::verifyElementTypes(*this, detail::operandsAndResults(*this))))
+  if (failed(verifySameElement(*this, 1, getOperand().getType(), getType(), true)) ||
+      failed(verifyQuantizedReshape(*this, getOperand(), getResult())))
     return failure();
   int64_t before = countElements(shapeOf(getOperand())), after = countElements(shapeOf(getResult()));
   if (!sameSize(before, after))
@@ -88,21 +107,35 @@ LogicalResult ReshapeOp::verify() {
 }
 
 LogicalResult DynamicReshapeOp::verify() {
-  if (!areCompatibleElementTypes(getOperand().getType(), getType()))
-    return violation(*this, 1) << "operand and result must have the same element type, got "
-                               << getOperand().getType() << " and " << getType();
+  if (failed(verifySameElement(*this, 1, getOperand().getType(), getType(), true)) ||
+      failed(verifyQuantizedReshape(*this, getOperand(), getResult())))
+    return failure();
   int64_t before = countElements(shapeOf(getOperand())), after = countElements(shapeOf(getResult()));
   if (!sameSize(before, after))
     return violation(*this, 2) << "operand and result must have as many elements, got " << before
                                << " and " << after;
-  return verifyCount(*this, 4, "output_shape", shapeOf(getOutputShape()).front(),
-                     rankOf(getResult()));
+  if (failed(verifyCount(*this, 4, "output_shape", shapeOf(getOutputShape()).front(),
+                         rankOf(getResult()))) ||
+      failed(verifyConstantShape(*this, 4, getOutputShape(), shapeOf(getResult()))))
+    return failure();
+  std::optional<SmallVector<int64_t>> sizes = constantIntegers(getOutputShape());
+  if (sizes && !sameSize(before, countElements(*sizes)))
+    return violation(*this, 2) << "output_shape must have as many elements as the operand, "
+                               << before << ", got " << countElements(*sizes);
+  return success();
 }
 
 LogicalResult TransposeOp::verify() {
-  if (failed(detail::verifyElementTypes(*this, detail::operandsAndResults(*this))))
+  if (failed(verifySameElement(*this, 1, getOperand().getType(), getType(), true)) ||
+      failed(verifyInferred(*this, 3)))
     return failure();
-  return verifyInferred(*this, 3);
+  auto from = dyn_cast<quant::UniformQuantizedPerAxisType>(elementOf(getOperand()));
+  auto to = dyn_cast<quant::UniformQuantizedPerAxisType>(elementOf(getResult()));
+  if (from && to && from.getQuantizedDimension() != getPermutation()[to.getQuantizedDimension()])
+    return violation(*this, 4) << "the quantized dimension must follow the permutation, got "
+                               << from.getQuantizedDimension() << " and "
+                               << to.getQuantizedDimension();
+  return success();
 }
 
 LogicalResult ReverseOp::verify() {
@@ -127,9 +160,29 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
-/// Constraints 2 to 5, which both forms of broadcast_in_dim have.
+/// C6: scales of the result are those of the operand, or its only one.
+static LogicalResult verifyQuantizedBroadcast(Operation *op, Value operand, Value result,
+                                              Sizes dimensions) {
+  auto from = dyn_cast<quant::UniformQuantizedPerAxisType>(elementOf(operand));
+  auto to = dyn_cast<quant::UniformQuantizedPerAxisType>(elementOf(result));
+  if (!from || !to)
+    return success();
+  if (to.getQuantizedDimension() != dimensions[from.getQuantizedDimension()])
+    return violation(op, 6) << "the quantized dimension of the result must be "
+                            << dimensions[from.getQuantizedDimension()] << ", got "
+                            << to.getQuantizedDimension();
+  if (shapeOf(operand)[from.getQuantizedDimension()] != 1)
+    return success();
+  for (auto [scale, zeroPoint] : llvm::zip(to.getScales(), to.getZeroPoints()))
+    if (scale != from.getScales().front() || zeroPoint != from.getZeroPoints().front())
+      return violation(op, 6) << "the result must have the operand's scale and zero point";
+  return success();
+}
+
+/// Constraints 1 to 6, which both forms of broadcast_in_dim have.
 static LogicalResult verifyBroadcast(Operation *op, Value operand, Value result, Sizes dimensions) {
-  if (failed(verifyCount(op, 2, "broadcast_dimensions", dimensions.size(), rankOf(operand))) ||
+  if (failed(verifySameElement(op, 1, operand.getType(), result.getType(), false)) ||
+      failed(verifyCount(op, 2, "broadcast_dimensions", dimensions.size(), rankOf(operand))) ||
       failed(verifyInRange(op, 3, "broadcast_dimensions", dimensions, rankOf(result))) ||
       failed(verifyUnique(op, 4, "broadcast_dimensions", dimensions)))
     return failure();
@@ -140,22 +193,18 @@ static LogicalResult verifyBroadcast(Operation *op, Value operand, Value result,
                               << " must be 1 or the size " << resultSize
                               << " of result dimension " << dimensions[dim];
   }
-  return success();
+  return verifyQuantizedBroadcast(op, operand, result, dimensions);
 }
 
 LogicalResult BroadcastInDimOp::verify() {
-  if (failed(detail::verifyElementTypes(*this, detail::operandsAndResults(*this))))
-    return failure();
   return verifyBroadcast(*this, getOperand(), getResult(), getBroadcastDimensions());
 }
 
 LogicalResult DynamicBroadcastInDimOp::verify() {
-  if (!areCompatibleElementTypes(getOperand().getType(), getType()))
-    return violation(*this, 1) << "operand and result must have the same element type, got "
-                               << getOperand().getType() << " and " << getType();
   if (failed(verifyBroadcast(*this, getOperand(), getResult(), getBroadcastDimensions())) ||
       failed(verifyCount(*this, 7, "output_dimensions", shapeOf(getOutputDimensions()).front(),
-                         rankOf(getResult()))))
+                         rankOf(getResult()))) ||
+      failed(verifyConstantShape(*this, 7, getOutputDimensions(), shapeOf(getResult()))))
     return failure();
   Sizes expanding = getKnownExpandingDimensions().value_or(Sizes());
   Sizes nonexpanding = getKnownNonexpandingDimensions().value_or(Sizes());
@@ -277,8 +326,16 @@ LogicalResult PadOp::verify() {
 }
 
 LogicalResult DynamicPadOp::verify() {
-  return verifyCount(*this, 2, "edge_padding_low", shapeOf(getEdgePaddingLow()).front(),
-                     rankOf(getOperand()));
+  if (failed(verifyCount(*this, 2, "edge_padding_low", shapeOf(getEdgePaddingLow()).front(),
+                         rankOf(getOperand()))))
+    return failure();
+  std::optional<SmallVector<int64_t>> interior = constantIntegers(getInteriorPadding());
+  if (!interior)
+    return success();
+  for (int64_t padding : *interior)
+    if (padding < 0)
+      return violation(*this, 3) << "interior padding must not be negative, got " << padding;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
