@@ -43,7 +43,8 @@ func.func @too_large() {
 
 // CHECK: 'stablehlo.dynamic_iota' op is asked for a shape with a negative or overflowing size
 func.func @negative() {
-  %0 = stablehlo.constant dense<[-1]> : tensor<1xi64>
+  %c = stablehlo.constant dense<[1]> : tensor<1xi64>
+  %0 = stablehlo.negate %c : tensor<1xi64>
   %1 = stablehlo.dynamic_iota %0, dim = 0 : (tensor<1xi64>) -> tensor<?xi32>
   return
 }
