@@ -165,10 +165,13 @@ llvm::Expected<std::vector<EmittedCode>> cpu::emitObjects(llvm::MutableArrayRef<
         all = llvm::joinErrors(std::move(all), std::move(error));
       }
   };
-  // The calling thread works too.
+  // The calling thread works too, alone if the system gives it no others.
   std::vector<std::thread> helpers;
-  for (int64_t i = 1; i < std::min<int64_t>(options.threads, modules.size()); ++i)
-    helpers.emplace_back(work);
+  try {
+    for (int64_t i = 1; i < std::min<int64_t>(options.threads, modules.size()); ++i)
+      helpers.emplace_back(work);
+  } catch (const std::system_error &) {
+  }
   work();
   for (std::thread &helper : helpers)
     helper.join();
