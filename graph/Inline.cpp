@@ -111,6 +111,23 @@ struct Inliner {
   llvm::StringSet<> kept;
 };
 
+/// Everything from here on knows its shapes.
+LogicalResult requireStaticShapes(func::FuncOp function) {
+  auto isStatic = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return !shaped || shaped.hasStaticShape();
+  };
+  if (!llvm::all_of(function.getArgumentTypes(), isStatic))
+    return function.emitOpError() << "takes tensors of dynamic shape, which is not supported";
+  WalkResult result = function.walk([&](Operation *op) {
+    if (llvm::all_of(op->getResultTypes(), isStatic))
+      return WalkResult::advance();
+    op->emitOpError() << "gives a tensor of dynamic shape, which is not supported";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 class InlinePass : public graph::impl::InlineBase<InlinePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -120,7 +137,7 @@ class InlinePass : public graph::impl::InlineBase<InlinePass> {
       module.emitError() << "the program has no function @main";
       return signalPassFailure();
     }
-    if (failed(inliner.flatten(main)))
+    if (failed(inliner.flatten(main)) || failed(requireStaticShapes(main)))
       return signalPassFailure();
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (function != main && !inliner.kept.contains(function.getName()))

@@ -77,6 +77,41 @@ sh::WhileOp readInvariantsInPlace(sh::WhileOp loop) {
   return dropped.any() ? dropCarried(loop, dropped) : loop;
 }
 
+/// What a loop's counter begins with and adds each trip, as attributes.
+std::optional<std::pair<Attribute, Attribute>> counterOf(sh::WhileOp loop, unsigned i) {
+  BlockArgument counter = bodyOf(loop).getArgument(i);
+  auto add = bodyOf(loop).getTerminator()->getOperand(i).getDefiningOp<sh::AddOp>();
+  Attribute start, step;
+  if (!add || !isa<IntegerType>(getElementTypeOrSelf(counter.getType())) ||
+      !matchPattern(loop->getOperand(i), m_Constant(&start)))
+    return std::nullopt;
+  Value other = add.getLhs() == counter ? add.getRhs() : add.getRhs() == counter ? add.getLhs() : Value();
+  if (!other || !matchPattern(other, m_Constant(&step)))
+    return std::nullopt;
+  return std::make_pair(start, step);
+}
+
+/// Counters that begin and step alike are one: JAX counts for the loop and for
+/// its body apart. The others' uses go, and they are dead.
+void mergeCounters(sh::WhileOp loop) {
+  Operation *yield = bodyOf(loop).getTerminator();
+  DenseMap<std::pair<Attribute, Attribute>, unsigned> first;
+  for (unsigned i = 0; i < loop->getNumOperands(); ++i) {
+    auto counter = counterOf(loop, i);
+    if (!counter)
+      continue;
+    auto [known, isNew] = first.try_emplace(*counter, i);
+    if (isNew)
+      continue;
+    unsigned same = known->second;
+    conditionOf(loop).getArgument(i).replaceAllUsesWith(conditionOf(loop).getArgument(same));
+    Operation *next = yield->getOperand(i).getDefiningOp();
+    bodyOf(loop).getArgument(i).replaceUsesWithIf(
+        bodyOf(loop).getArgument(same), [&](OpOperand &use) { return use.getOwner() != next; });
+    loop->getResult(i).replaceAllUsesWith(loop->getResult(same));
+  }
+}
+
 /// Finds what the condition and the loop's used results need.
 struct Liveness {
   explicit Liveness(sh::WhileOp loop) : loop(loop), live(loop->getNumOperands()) {
@@ -226,6 +261,7 @@ class SimplifyLoopsPass : public graph::impl::SimplifyLoopsBase<SimplifyLoopsPas
 
   void simplify(sh::WhileOp loop) {
     loop = readInvariantsInPlace(loop);
+    mergeCounters(loop);
     loop = dropDead(loop);
     hoistInvariants(loop);
     std::optional<int64_t> trips = countTrips(loop);

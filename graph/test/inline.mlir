@@ -78,3 +78,12 @@ module @two attributes {mhlo.num_partitions = 2 : i32} {
     return %x : tensor<4xf32>
   }
 }
+
+// -----
+
+module @dynamic {
+  // expected-error @+1 {{takes tensors of dynamic shape, which is not supported}}
+  func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+    return %x : tensor<?xf32>
+  }
+}

@@ -64,3 +64,25 @@ func.func @never(%x: tensor<f32>) -> tensor<f32> {
   }
   return %0#1 : tensor<f32>
 }
+
+// -----
+
+// Two counters of the same course are one.
+// CHECK-LABEL: func.func @counters
+// CHECK: stablehlo.while(%{{.*}} = %{{.*}}, %{{.*}} = %arg0) : tensor<i32>, tensor<i32> attributes {graph.trip_count = 9 : i64}
+func.func @counters(%x: tensor<i32>) -> tensor<i32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %j = %zero, %a = %x) : tensor<i32>, tensor<i32>, tensor<i32>
+  cond {
+    %limit = stablehlo.constant dense<9> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %nextI = stablehlo.add %i, %one : tensor<i32>
+    %nextJ = stablehlo.add %j, %one : tensor<i32>
+    %b = stablehlo.multiply %a, %j : tensor<i32>
+    stablehlo.return %nextI, %nextJ, %b : tensor<i32>, tensor<i32>, tensor<i32>
+  }
+  return %0#2 : tensor<i32>
+}
