@@ -28,6 +28,8 @@ public:
   explicit Scope(const Scope *parent = nullptr) : parent(parent) {}
 
   void define(mlir::Value value, Tensor tensor) { values[value] = std::move(tensor); }
+  /// Forgets a value defined here; one from further out stays.
+  void forget(mlir::Value value) { values.erase(value); }
   /// The value, here or further out; null if there is none.
   const Tensor *find(mlir::Value value) const;
 

@@ -145,6 +145,15 @@ LogicalResult Evaluator::runOp(Operation *op, ArrayRef<Tensor> operands, Results
 // Regions and functions.
 //===----------------------------------------------------------------------===//
 
+/// Whether `op` and what is before it in its block hold all uses of `value`. Uses
+/// are listed last first, so that the usual answer comes from the first one.
+static bool isLastUse(Value value, Operation *op) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    Operation *inBlock = op->getBlock()->findAncestorOpInBlock(*user);
+    return inBlock && (inBlock == op || inBlock->isBeforeInBlock(op));
+  });
+}
+
 LogicalResult Evaluator::runRegion(Region &region, ArrayRef<Tensor> arguments, Results &results,
                                    const Scope *parent) {
   Operation *owner = region.getParentOp();
@@ -176,7 +185,12 @@ LogicalResult Evaluator::runRegion(Region &region, ArrayRef<Tensor> arguments, R
     if (failed(runOp(&op, operands, values, scope)))
       return failure();
     for (auto [result, value] : llvm::zip(op.getResults(), values))
-      scope.define(result, std::move(value));
+      if (!result.use_empty())
+        scope.define(result, std::move(value));
+    // Programs are long and tensors large: what is not needed any more goes.
+    for (Value operand : op.getOperands())
+      if (isLastUse(operand, &op))
+        scope.forget(operand);
   }
   return owner->emitError() << "has a region without a terminator";
 }
