@@ -218,11 +218,11 @@ FailureOr<Element> ElementEmitter::emitOperation(Operation *op, Value value,
       return failure();
     return results->front();
   }
-  bool sameShape = op->getNumOperands() > 0;
-  if (auto cast = dyn_cast<hlo::BitcastConvertOp>(op))
-    sameShape = mlir::cast<RankedTensorType>(cast.getOperand().getType()).getRank() ==
-                mlir::cast<RankedTensorType>(cast->getResult(0).getType()).getRank();
-  if (isElementwise(op) && sameShape)
+  // Between types of one width bitcast_convert is elementwise.
+  auto bitcast = dyn_cast<hlo::BitcastConvertOp>(op);
+  bool sameShape = bitcast && cast<RankedTensorType>(bitcast->getOperand(0).getType()).getRank() ==
+                                  cast<RankedTensorType>(value.getType()).getRank();
+  if (bitcast ? sameShape : isElementwise(op))
     return emitOperands(op, position);
   return emitMove(op, position);
 }

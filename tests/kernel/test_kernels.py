@@ -104,6 +104,8 @@ t("bf16",lambda x,y:x*y+x,f(13,47).astype(ml_dtypes.bfloat16),f(13,47).astype(ml
 t("f16",lambda x,y:x*y+x,f(13,47).astype(np.float16),f(13,47).astype(np.float16))
 t("empty",lambda x:x+1,f(0,4))
 t("bitcast",lambda x:lax.bitcast_convert_type(x,jnp.int8),f(13,4))
+t("bitcast_same",lambda x:lax.bitcast_convert_type(x*2,jnp.int32),f(13,4))
+t("bitcast_back",lambda x:lax.bitcast_convert_type(x+1,jnp.float32),ints(0,2**30,13,4))
 t("bitcast2",lambda x:lax.bitcast_convert_type(x,jnp.int32),R.randint(-128,127,(13,5,4)).astype(np.int8))
 t("bitcast3",lambda x:lax.bitcast_convert_type(x,jnp.uint32),f(13,4))
 t("chain",chain,f(200),exact=False,rtol=1e-3)
