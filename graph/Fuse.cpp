@@ -37,40 +37,6 @@ int64_t countInstructions(Operation *root) {
   return count;
 }
 
-/// Splats up to this size lie beside the code; larger ones are filled in.
-constexpr int64_t kLargestSplat = 256;
-
-/// Whether `use` needs its value in memory even if it is a splat.
-bool needsMemory(OpOperand &use) {
-  Operation *op = use.getOwner();
-  if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(op))
-    return &use == &update.getOperandMutable();
-  if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op))
-    return use.getOperandNumber() < scatter.getInputs().size();
-  return classify(op) == OpClass::TopLevel;
-}
-
-/// Makes a computation of each large splat that is needed in memory (a loop's
-/// first value, what is updated in place): its bytes do not belong in a constant.
-void fillLargeSplats(Block &block) {
-  for (auto constant : llvm::make_early_inc_range(block.getOps<stablehlo::ConstantOp>())) {
-    auto type = cast<RankedTensorType>(constant.getType());
-    if (!isSplatConstant(constant) || byteSize(type) <= kLargestSplat)
-      continue;
-    Attribute element = cast<SplatElementsAttr>(constant.getValue()).getSplatValue<Attribute>();
-    auto scalarType = RankedTensorType::get({}, type.getElementType());
-    for (OpOperand &use : llvm::make_early_inc_range(constant->getUses())) {
-      if (!needsMemory(use))
-        continue;
-      OpBuilder builder(use.getOwner());
-      Value scalar = builder.create<stablehlo::ConstantOp>(
-          constant.getLoc(), cast<ElementsAttr>(DenseElementsAttr::get(scalarType, element)));
-      use.set(builder.create<stablehlo::BroadcastInDimOp>(constant.getLoc(), type, scalar,
-                                                          builder.getDenseI64ArrayAttr({})));
-    }
-  }
-}
-
 /// Chains of cheap operations on nothing but constants, like a mask of iotas.
 constexpr int kLongestRecomputed = 6;
 
@@ -117,7 +83,6 @@ void fuseBlock(Block &block, DuplicationBudget &budget) {
         recomputeInside(region);
         fuseBlock(region.front(), budget);
       }
-  fillLargeSplats(block);
   BlockFuser(block, budget).run();
 }
 

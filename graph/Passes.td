@@ -106,6 +106,15 @@ def IsolateRegions : Pass<"graph-isolate-regions", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }
 
+def FillSplats : Pass<"graph-fill-splats", "::mlir::func::FuncOp"> {
+  let summary = "splats that are needed in memory become computations";
+  let description = [{
+    Afterwards: no splat constant is updated in place, and no large one is read
+    by a loop, a branch, a call or the return.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def Fuse : Pass<"graph-fuse", "::mlir::ModuleOp"> {
   let summary = "groups operations into fusions around heroes";
   let description = [{

@@ -40,6 +40,8 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   function.addPass(createDropBarriers());
   // After the last elimination of common constants, which would undo it.
   function.addPass(createIsolateRegions());
+  // After the last folding, which would make constants of them again.
+  function.addPass(createFillSplats());
 
   if (options.fusion)
     manager.addPass(createFuse());

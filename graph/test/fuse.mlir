@@ -1,4 +1,4 @@
-// RUN: spokeshave-opt --graph-fuse --split-input-file %s | FileCheck %s
+// RUN: spokeshave-opt --graph-fill-splats --graph-fuse --split-input-file %s | FileCheck %s
 
 // A product with all of its elementwise end.
 // CHECK-LABEL: func.func @main
@@ -126,4 +126,16 @@ func.func @main(%n: tensor<i32>) -> tensor<256xi32> {
     stablehlo.return %next, %b : tensor<i32>, tensor<256xi32>
   }
   return %0#1 : tensor<256xi32>
+}
+
+// -----
+
+// A splat cannot be updated in place: it is filled first, however small.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[F:.*]] = graph.fusion loop "broadcast"
+// CHECK: graph.fusion update "update"(%{{.*}} = %[[F]] : tensor<32xf32>
+func.func @main(%u: tensor<1xf32>, %i: tensor<i32>) -> tensor<32xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<32xf32>
+  %0 = stablehlo.dynamic_update_slice %zero, %u, %i : (tensor<32xf32>, tensor<1xf32>, tensor<i32>) -> tensor<32xf32>
+  return %0 : tensor<32xf32>
 }
