@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 #include "input/SdyOps.h"
 
+#include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "mlir/IR/DialectImplementation.h"
 
 using namespace mlir;
 
@@ -80,8 +80,8 @@ LogicalResult MeshOp::verify() {
     if (!names.insert(axis.getName()).second)
       return emitOpError("has two axes named \"") << axis.getName() << '"';
     if (axis.getSize() < 1)
-      return emitOpError("axis \"") << axis.getName() << "\" must have a positive size, got "
-                                    << axis.getSize();
+      return emitOpError("axis \"")
+             << axis.getName() << "\" must have a positive size, got " << axis.getSize();
     if (axis.getSize() > mostDevices / total)
       return emitOpError("has too many devices");
     total *= axis.getSize();
@@ -104,8 +104,8 @@ static LogicalResult verifyAxes(Operation *op, MeshAttr mesh, ArrayRef<AxisRefAt
   for (AxisRefAttr axis : axes) {
     int64_t size = mesh.getAxisSize(axis.getName());
     if (size == 0)
-      return op->emitOpError("sharding names an axis \"") << axis.getName()
-                                                          << "\" that its mesh does not have";
+      return op->emitOpError("sharding names an axis \"")
+             << axis.getName() << "\" that its mesh does not have";
     int64_t begin = 1, end = size;
     if (SubAxisInfoAttr part = axis.getSubAxisInfo()) {
       begin = part.getPreSize();
@@ -177,9 +177,9 @@ static LogicalResult verifyBody(Operation *op, Region &body) {
                                           << op->getNumOperands() << " operands";
   Operation *terminator = body.front().getTerminator();
   if (terminator->getNumOperands() != op->getNumResults())
-    return op->emitOpError("body gives ") << terminator->getNumOperands()
-                                          << " values, but there are " << op->getNumResults()
-                                          << " results";
+    return op->emitOpError("body gives ")
+           << terminator->getNumOperands() << " values, but there are " << op->getNumResults()
+           << " results";
   return success();
 }
 

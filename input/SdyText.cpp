@@ -183,7 +183,8 @@ Attribute DimensionShardingAttr::parse(AsmParser &parser, Type) {
 
 void DimensionShardingAttr::print(AsmPrinter &printer) const {
   printer << '{';
-  llvm::interleaveComma(getAxes(), printer.getStream(), [&](AxisRefAttr axis) { axis.print(printer); });
+  llvm::interleaveComma(getAxes(), printer.getStream(),
+                        [&](AxisRefAttr axis) { axis.print(printer); });
   if (!getIsClosed())
     printer << (getAxes().empty() ? "?" : ", ?");
   printer << '}';

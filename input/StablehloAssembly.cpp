@@ -51,9 +51,10 @@ void detail::printSameTypes(OpAsmPrinter &printer, TypeRange operands, Type resu
     printer.printFunctionalType(operands, TypeRange(result));
 }
 
-ParseResult parseVariadicSameOperandsAndResultType(
-    OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
-    SmallVectorImpl<Type> &types, Type &result) {
+ParseResult
+parseVariadicSameOperandsAndResultType(OpAsmParser &parser,
+                                       SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                                       SmallVectorImpl<Type> &types, Type &result) {
   types.resize(operands.size());
   SmallVector<Type *> pointers;
   for (Type &type : types)
@@ -179,8 +180,7 @@ parseVariadicOperandWithAttribute(OpAsmParser &parser,
 }
 
 void printVariadicOperandWithAttribute(OpAsmPrinter &printer, Operation *, OperandRange operands) {
-  llvm::interleave(
-      operands, printer, [&](Value operand) { printer << operand << ','; }, " ");
+  llvm::interleave(operands, printer, [&](Value operand) { printer << operand << ','; }, " ");
 }
 
 ParseResult parseSliceRanges(OpAsmParser &parser, DenseI64ArrayAttr &starts,
@@ -272,8 +272,7 @@ static ParseResult parsePrecisions(OpAsmParser &parser, ArrayAttr &precision) {
     precisions.push_back(one);
     return success();
   };
-  if (parser.parseEqual() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+  if (parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
     return failure();
   precision = parser.getBuilder().getArrayAttr(precisions);
   return success();

@@ -10,8 +10,8 @@
 #include "input/StablehloOps.h"
 #include "input/StablehloText.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -150,7 +150,8 @@ Attribute ScatterDimensionNumbersAttr::parse(AsmParser &parser, Type) {
                       {"index_vector_dim", nullptr, &vectorDim}};
   if (parseMembers(parser, members))
     return {};
-  return get(parser.getContext(), window, inserted, batching, indicesBatching, toOperand, vectorDim);
+  return get(parser.getContext(), window, inserted, batching, indicesBatching, toOperand,
+             vectorDim);
 }
 
 void ScatterDimensionNumbersAttr::print(AsmPrinter &printer) const {
@@ -232,8 +233,8 @@ ParseResult parsePartEntry(AsmParser &parser, Part &part, int64_t dim,
                     : letter == StringRef(&part.second, 1) ? &part.secondDim
                                                            : nullptr;
     if (!slot)
-      return parser.emitError(loc, "expected '") << part.first << "', '" << part.second
-                                                 << "' or a number, got '" << letter << "'";
+      return parser.emitError(loc, "expected '")
+             << part.first << "', '" << part.second << "' or a number, got '" << letter << "'";
     if (*slot >= 0)
       return parser.emitError(loc, "'") << letter << "' is given twice";
     *slot = dim;
@@ -444,9 +445,8 @@ void ResultAccuracyAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult ResultAccuracyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                         APFloat atol, APFloat rtol, int64_t ulps,
-                                         ResultAccuracyModeAttr mode) {
+LogicalResult ResultAccuracyAttr::verify(function_ref<InFlightDiagnostic()> emitError, APFloat atol,
+                                         APFloat rtol, int64_t ulps, ResultAccuracyModeAttr mode) {
   if (!mode)
     return emitError() << "expected a mode of accuracy";
   bool none = atol.isZero() && rtol.isZero() && ulps == 0;
@@ -477,8 +477,9 @@ LogicalResult DotAlgorithmAttr::verify(function_ref<InFlightDiagnostic()> emitEr
   return success();
 }
 
-LogicalResult TypeExtensionsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
-                                                 function_ref<InFlightDiagnostic()> emitError) const {
+LogicalResult
+TypeExtensionsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                   function_ref<InFlightDiagnostic()> emitError) const {
   if (getBounds().size() != shape.size())
     return emitError() << "bounds must be as many as dimensions, got " << getBounds().size()
                        << " bounds for rank " << shape.size();

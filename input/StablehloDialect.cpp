@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "input/StablehloOps.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 

@@ -66,18 +66,24 @@ bool isPermutation(ArrayRef<int64_t> values) {
 } // namespace
 
 #define INFER(OP)                                                                                  \
-  LogicalResult OP::inferReturnTypes(                                                              \
-      MLIRContext *context, std::optional<Location> loc, ValueRange operands,                      \
-      DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,                 \
-      SmallVectorImpl<Type> &types)
+  LogicalResult OP::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,            \
+                                     ValueRange operands, DictionaryAttr attributes,               \
+                                     OpaqueProperties properties, RegionRange regions,             \
+                                     SmallVectorImpl<Type> &types)
 
 //===----------------------------------------------------------------------===//
 // Elementwise.
 //===----------------------------------------------------------------------===//
 
-INFER(AbsOp) { return inferElementwise(loc, operands, realOf, types); }
-INFER(RealOp) { return inferElementwise(loc, operands, realOf, types); }
-INFER(ImagOp) { return inferElementwise(loc, operands, realOf, types); }
+INFER(AbsOp) {
+  return inferElementwise(loc, operands, realOf, types);
+}
+INFER(RealOp) {
+  return inferElementwise(loc, operands, realOf, types);
+}
+INFER(ImagOp) {
+  return inferElementwise(loc, operands, realOf, types);
+}
 
 INFER(IsFiniteOp) {
   return inferElementwise(loc, operands, [&](Type) { return IntegerType::get(context, 1); }, types);
@@ -128,8 +134,7 @@ INFER(TransposeOp) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType operand = tensorAt(operands, 0);
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
-  if (!operand || !isPermutation(permutation) ||
-      int64_t(permutation.size()) != operand.getRank())
+  if (!operand || !isPermutation(permutation) || int64_t(permutation.size()) != operand.getRank())
     return emitOptionalError(loc, "transpose_c2: permutation must be a permutation of the "
                                   "dimensions of the operand");
   SmallVector<int64_t> shape, bounds;
@@ -240,8 +245,8 @@ INFER(PadOp) {
       continue;
     }
     // Padding may be any number: 128 bits hold the sum.
-    __int128 result = __int128(std::max<int64_t>(size - 1, 0)) * interior[dim] + size + low[dim] +
-                      high[dim];
+    __int128 result =
+        __int128(std::max<int64_t>(size - 1, 0)) * interior[dim] + size + low[dim] + high[dim];
     if (result < 0 || result > std::numeric_limits<int64_t>::max())
       return emitOptionalError(loc, "pad_c4: padding makes dimension ", dim,
                                result < 0 ? " negative" : " too large");
@@ -284,14 +289,12 @@ INFER(GetTupleElementOp) {
 }
 
 INFER(ReplicaIdOp) {
-  types.push_back(
-      RankedTensorType::get({}, IntegerType::get(context, 32, IntegerType::Unsigned)));
+  types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32, IntegerType::Unsigned)));
   return success();
 }
 
 INFER(PartitionIdOp) {
-  types.push_back(
-      RankedTensorType::get({}, IntegerType::get(context, 32, IntegerType::Unsigned)));
+  types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32, IntegerType::Unsigned)));
   return success();
 }
 

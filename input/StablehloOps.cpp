@@ -29,7 +29,9 @@ void ConstantOp::build(OpBuilder &builder, OperationState &state, Attribute valu
   build(builder, state, elements.getType(), elements);
 }
 
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+OpFoldResult ConstantOp::fold(FoldAdaptor) {
+  return getValue();
+}
 
 bool ConstantOp::isCompatibleReturnTypes(TypeRange a, TypeRange b) {
   if (a.size() != 1 || b.size() != 1)

@@ -143,7 +143,8 @@ static Operation *appliedOperation(ReduceOp op) {
     return nullptr;
   Operation *terminator = block.getTerminator();
   auto expected = RankedTensorType::get({}, getElementTypeOrSelf(op.getInputs().front()));
-  bool plain = llvm::equal(inner.getOperands(), block.getArguments()) && isa<ReturnOp>(terminator) &&
+  bool plain = llvm::equal(inner.getOperands(), block.getArguments()) &&
+               isa<ReturnOp>(terminator) &&
                llvm::equal(terminator->getOperands(), inner.getResults()) &&
                terminator->getAttrs().empty() &&
                llvm::all_of(inner.getOperandTypes(), [&](Type type) { return type == expected; }) &&

@@ -58,10 +58,10 @@ bool isValidQuantizedElement(Type type) {
   if (auto uniform = dyn_cast<quant::UniformQuantizedType>(type))
     return fits(uniform, uniform.getScale(), uniform.getZeroPoint());
   auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(type);
-  return perAxis && llvm::all_of(llvm::zip(perAxis.getScales(), perAxis.getZeroPoints()),
-                                 [&](auto pair) {
-                                   return fits(perAxis, std::get<0>(pair), std::get<1>(pair));
-                                 });
+  return perAxis &&
+         llvm::all_of(llvm::zip(perAxis.getScales(), perAxis.getZeroPoints()), [&](auto pair) {
+           return fits(perAxis, std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 bool hasValidQuantizedDimension(Type type) {
@@ -79,7 +79,8 @@ bool hasValidQuantizedDimension(Type type) {
 bool areCompatibleElementTypes(Type a, Type b) {
   a = getElementTypeOrSelf(a);
   b = getElementTypeOrSelf(b);
-  auto quantizedA = dyn_cast<quant::QuantizedType>(a), quantizedB = dyn_cast<quant::QuantizedType>(b);
+  auto quantizedA = dyn_cast<quant::QuantizedType>(a),
+       quantizedB = dyn_cast<quant::QuantizedType>(b);
   // A float and a quantized type that expresses it do not match: the
   // specification asks for conversions by uniform_quantize.
   if (!quantizedA || !quantizedB)
@@ -146,7 +147,8 @@ SmallVector<Type> operandsAndResults(Operation *op) {
 LogicalResult verifyElementTypes(Operation *op, TypeRange types) {
   for (Type type : types)
     if (!areCompatibleElementTypes(type, types.front()))
-      return violation(op, constraintOf(op)) << "requires compatible element types for all operands and results, got "
+      return violation(op, constraintOf(op))
+             << "requires compatible element types for all operands and results, got "
              << types.front() << " and " << type;
   return success();
 }
@@ -165,28 +167,32 @@ LogicalResult verifySameShape(Operation *op) {
 
 LogicalResult verifySameTypes(Operation *op, TypeRange types) {
   // add may mix quantized types, which its verifier looks at.
-  auto isQuantized = [](Type type) { return isa<quant::QuantizedType>(getElementTypeOrSelf(type)); };
+  auto isQuantized = [](Type type) {
+    return isa<quant::QuantizedType>(getElementTypeOrSelf(type));
+  };
   if (isa<AddOp>(op) && llvm::any_of(types, isQuantized))
     return verifySameShape(op);
   for (Type type : types)
     if (!areCompatibleTypes(type, types.front()))
-      return violation(op, constraintOf(op)) << "requires compatible types for all operands and results, got "
-             << types.front() << " and " << type;
+      return violation(op, constraintOf(op))
+             << "requires compatible types for all operands and results, got " << types.front()
+             << " and " << type;
   return success();
 }
 
 LogicalResult verifyPairwise(Operation *op, bool elementsOnly) {
   if (op->getNumOperands() != op->getNumResults())
-    return violation(op, constraintOf(op)) << "requires as many results as operands, got "
-           << op->getNumOperands() << " operands and " << op->getNumResults() << " results";
+    return violation(op, constraintOf(op))
+           << "requires as many results as operands, got " << op->getNumOperands()
+           << " operands and " << op->getNumResults() << " results";
   for (auto [index, operand, result] :
        llvm::enumerate(op->getOperandTypes(), op->getResultTypes())) {
-    bool same =
-        elementsOnly ? areCompatibleElementTypes(operand, result) : areCompatibleTypes(operand, result);
+    bool same = elementsOnly ? areCompatibleElementTypes(operand, result)
+                             : areCompatibleTypes(operand, result);
     if (!same)
-      return violation(op, constraintOf(op)) << "requires the same "
-             << (elementsOnly ? "element type" : "type") << " for operand and result " << index
-             << ", got " << operand << " and " << result;
+      return violation(op, constraintOf(op))
+             << "requires the same " << (elementsOnly ? "element type" : "type")
+             << " for operand and result " << index << ", got " << operand << " and " << result;
   }
   return success();
 }

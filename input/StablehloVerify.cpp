@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "input/StablehloVerify.h"
 
-#include "llvm/ADT/SmallSet.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 
@@ -182,16 +182,16 @@ LogicalResult verifyReducer(Operation *op, int constraint, int resultConstraint,
   // The accumulators' types are those that the region gives.
   SmallVector<Type> accumulators(terminator->getOperandTypes());
   if (accumulators.size() != elements.size())
-    return violation(op, constraint) << name << " must give " << elements.size()
-                                     << " values, got " << accumulators.size();
+    return violation(op, constraint)
+           << name << " must give " << elements.size() << " values, got " << accumulators.size();
   for (auto [accumulator, element] : llvm::zip(accumulators, elements)) {
     auto tensor = dyn_cast<RankedTensorType>(accumulator);
     if (!tensor || tensor.getRank() != 0)
       return violation(op, constraint)
              << name << " must give 0-dimensional tensors, got " << accumulator;
     if (!isPromotable(element, tensor.getElementType()))
-      return violation(op, constraint) << name << " gives " << tensor.getElementType()
-                                       << ", which cannot hold " << element;
+      return violation(op, constraint)
+             << name << " gives " << tensor.getElementType() << ", which cannot hold " << element;
   }
   SmallVector<Type> arguments(accumulators);
   llvm::append_range(arguments, accumulators);

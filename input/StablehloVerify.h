@@ -32,7 +32,9 @@ bool sameShape(Sizes a, Sizes b);
 inline Sizes shapeOf(::mlir::Value value) {
   return ::mlir::cast<::mlir::RankedTensorType>(value.getType()).getShape();
 }
-inline int64_t rankOf(::mlir::Value value) { return shapeOf(value).size(); }
+inline int64_t rankOf(::mlir::Value value) {
+  return shapeOf(value).size();
+}
 inline ::mlir::Type elementOf(::mlir::Value value) {
   return ::mlir::getElementTypeOrSelf(value.getType());
 }
@@ -100,9 +102,8 @@ std::optional<::llvm::SmallVector<int64_t>> constantIntegers(::mlir::Value value
 
 /// Operand and result have the same element type. Of per-axis quantized types the
 /// dimension may differ and, unless `sameScales`, scales and zero points.
-::llvm::LogicalResult verifySameElement(::mlir::Operation *op, int constraint,
-                                        ::mlir::Type operand, ::mlir::Type result,
-                                        bool sameScales);
+::llvm::LogicalResult verifySameElement(::mlir::Operation *op, int constraint, ::mlir::Type operand,
+                                        ::mlir::Type result, bool sameScales);
 /// Constraints 14 to 20 of dot_general and 28 to 34 of convolution, which differ in
 /// the number of the first: what is quantized, and with which types.
 ::llvm::LogicalResult verifyQuantizedProduct(::mlir::Operation *op, int first, int storage,
@@ -113,15 +114,15 @@ std::optional<::llvm::SmallVector<int64_t>> constantIntegers(::mlir::Value value
 bool isPromotable(::mlir::Type from, ::mlir::Type to);
 
 /// The result types are those that follow from the operands.
-template <typename Op> ::llvm::LogicalResult verifyInferred(Op op, int constraint) {
+template <typename Op>::llvm::LogicalResult verifyInferred(Op op, int constraint) {
   ::llvm::SmallVector<::mlir::Type> types;
   if (failed(Op::inferReturnTypes(op.getContext(), op.getLoc(), op->getOperands(),
-                                  op->getDiscardableAttrDictionary(),
-                                  op->getPropertiesStorage(), op->getRegions(), types)))
+                                  op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+                                  op->getRegions(), types)))
     return ::mlir::failure();
   if (!Op::isCompatibleReturnTypes(types, op->getResultTypes()))
-    return violation(op, constraint) << "expected a result of type " << types << ", got "
-                                     << op->getResultTypes();
+    return violation(op, constraint)
+           << "expected a result of type " << types << ", got " << op->getResultTypes();
   return ::mlir::success();
 }
 

@@ -35,8 +35,8 @@ LogicalResult verifyGroups(Operation *op, Attribute attribute, GroupConstraints 
   if (!groups)
     return success();
   if (groups.getType().getRank() != 2)
-    return violation(op, constraints.unique) << "replica_groups must be a matrix, got "
-                                             << groups.getType();
+    return violation(op, constraints.unique)
+           << "replica_groups must be a matrix, got " << groups.getType();
   // One value for all can stand for any number of devices: not to be walked over.
   if (groups.isSplat() && groups.getNumElements() > 1)
     return violation(op, constraints.unique) << "replica_groups must not repeat one id";
@@ -47,8 +47,8 @@ LogicalResult verifyGroups(Operation *op, Attribute attribute, GroupConstraints 
     if (id < 0)
       return violation(op, constraints.range) << "replica_groups must not be negative, got " << id;
     if (!seen.insert(id).second)
-      return violation(op, constraints.unique) << "replica_groups must not repeat, got " << id
-                                               << " twice";
+      return violation(op, constraints.unique)
+             << "replica_groups must not repeat, got " << id << " twice";
   }
   for (int64_t id = 0; constraints.coverAll && id < int64_t(seen.size()); ++id)
     if (!seen.contains(id))
@@ -57,8 +57,7 @@ LogicalResult verifyGroups(Operation *op, Attribute attribute, GroupConstraints 
   return success();
 }
 
-template <typename Op>
-LogicalResult verifyGlobalIds(Op op, GroupConstraints constraints) {
+template <typename Op> LogicalResult verifyGlobalIds(Op op, GroupConstraints constraints) {
   if (!op.getUseGlobalDeviceIds())
     return success();
   if (!op.getChannelHandle() || op.getChannelHandle()->getHandle() <= 0)
@@ -76,8 +75,7 @@ int64_t groupSize(Attribute attribute) {
 
 /// How many processes meet. A channel without global ids also takes in all
 /// partitions, of which the program does not say how many there are.
-template <typename Op>
-int64_t processGroupSize(Op op) {
+template <typename Op> int64_t processGroupSize(Op op) {
   bool acrossPartitions = !op.getUseGlobalDeviceIds() && op.getChannelHandle() &&
                           op.getChannelHandle()->getHandle() > 0;
   return acrossPartitions ? ShapedType::kDynamic : groupSize(op.getReplicaGroups());
@@ -153,7 +151,8 @@ LogicalResult ReduceScatterOp::verify() {
 }
 
 LogicalResult AllToAllOp::verify() {
-  if (failed(verifyGroups(*this, getReplicaGroups(), {5, 7, 0, /*coverAll=*/true, /*padded=*/false})) ||
+  if (failed(verifyGroups(*this, getReplicaGroups(),
+                          {5, 7, 0, /*coverAll=*/true, /*padded=*/false})) ||
       failed(verifyPositive(*this, 4, "split_count", int64_t(getSplitCount()))) ||
       failed(verifyPairCount(*this, 9)))
     return failure();
@@ -167,8 +166,8 @@ LogicalResult AllToAllOp::verify() {
       return failure();
     SmallVector<int64_t> wanted(shapeOf(operand));
     if (!ShapedType::isDynamic(wanted[split]) && wanted[split] % count != 0)
-      return violation(*this, 2) << "dimension of size " << wanted[split]
-                                 << " must divide into " << count << " parts";
+      return violation(*this, 2) << "dimension of size " << wanted[split] << " must divide into "
+                                 << count << " parts";
     if (split != concat) {
       if (!ShapedType::isDynamic(wanted[split]))
         wanted[split] /= count;
@@ -194,8 +193,8 @@ static FailureOr<ValueRange> operandsWithoutRoot(Operation *op, bool dynamicRoot
     auto root = cast<RankedTensorType>(operands.back().getType());
     int64_t count = operands.size() - 1;
     if (!root.getElementType().isInteger(32) || !sameShape(root.getShape(), count))
-      return violation(op, constraint) << "the root must be a vector of " << count
-                                       << " i32, got " << root;
+      return violation(op, constraint)
+             << "the root must be a vector of " << count << " i32, got " << root;
     operands = operands.drop_back();
   }
   return operands;
@@ -284,9 +283,7 @@ MESH_SYMBOL(ReduceScatterOp)
 /// one; the first are tensors; the last is a token.
 static LogicalResult verifyTensorsThenToken(Operation *op, StringRef prefix,
                                             std::array<int, 3> numbers) {
-  auto error = [&](int index) {
-    return op->emitOpError() << prefix << numbers[index] << ": ";
-  };
+  auto error = [&](int index) { return op->emitOpError() << prefix << numbers[index] << ": "; };
   if (op->getNumResults() == 0)
     return error(0) << "there must be a result";
   SmallVector<Type> types(op->getResultTypes());
@@ -322,8 +319,7 @@ LogicalResult InfeedOp::verify() {
 
 /// What send and recv have in common.
 template <typename Op> static LogicalResult verifyChannel(Op op) {
-  if (op.getSourceTargetPairs() &&
-      failed(verifySourceTargetPairs(op, *op.getSourceTargetPairs())))
+  if (op.getSourceTargetPairs() && failed(verifySourceTargetPairs(op, *op.getSourceTargetPairs())))
     return failure();
   return success();
 }

@@ -158,7 +158,8 @@ LogicalResult CustomCallOp::verify() {
   if (getApiVersion() == CustomCallApiVersion::API_VERSION_TYPED_FFI) {
     if (getBackendConfig() && isa<StringAttr>(*getBackendConfig()) &&
         !cast<StringAttr>(*getBackendConfig()).empty())
-      return emitOpError("API_VERSION_TYPED_FFI takes a dictionary as backend_config, got a string");
+      return emitOpError(
+          "API_VERSION_TYPED_FFI takes a dictionary as backend_config, got a string");
   } else if (getBackendConfig() && isa<DictionaryAttr>(*getBackendConfig())) {
     return emitOpError("backend_config is a dictionary, which only API_VERSION_TYPED_FFI takes");
   }

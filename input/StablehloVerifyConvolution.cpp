@@ -123,7 +123,8 @@ LogicalResult verifyQuantizedFeatures(Operation *op, Type rhs, Type result,
 /// case it is the type that products are summed in; programs use that although
 /// C27 is stricter.
 template <typename Op> LogicalResult verifyTypes(Op op) {
-  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs()), result = elementOf(op.getResult());
+  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs()),
+       result = elementOf(op.getResult());
   bool quantized = isa<quant::QuantizedType>(lhs) || isa<quant::QuantizedType>(rhs) ||
                    isa<quant::QuantizedType>(result);
   if (!quantized && lhs != rhs)
@@ -166,8 +167,8 @@ LogicalResult ConvolutionOp::verify() {
   SmallVector<int64_t> sizes;
   for (int64_t dim : getDimensionNumbers().getKernelSpatialDimensions())
     sizes.push_back(shapeOf(getRhs())[dim]);
-  return verifyResult(*this, windowOf(sizes, getWindowStrides(), getPadding(), getLhsDilation(),
-                                      getRhsDilation()));
+  return verifyResult(
+      *this, windowOf(sizes, getWindowStrides(), getPadding(), getLhsDilation(), getRhsDilation()));
 }
 
 LogicalResult DynamicConvOp::verify() {

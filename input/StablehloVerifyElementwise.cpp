@@ -22,10 +22,18 @@ template <typename Op> static LogicalResult verifyUnary(Op op, int shape, int el
   return verifyInferred(op, element);
 }
 
-LogicalResult AbsOp::verify() { return verifyUnary(*this, 1, 2); }
-LogicalResult ImagOp::verify() { return verifyUnary(*this, 1, 2); }
-LogicalResult RealOp::verify() { return verifyUnary(*this, 1, 2); }
-LogicalResult IsFiniteOp::verify() { return verifyUnary(*this, 1, 1); }
+LogicalResult AbsOp::verify() {
+  return verifyUnary(*this, 1, 2);
+}
+LogicalResult ImagOp::verify() {
+  return verifyUnary(*this, 1, 2);
+}
+LogicalResult RealOp::verify() {
+  return verifyUnary(*this, 1, 2);
+}
+LogicalResult IsFiniteOp::verify() {
+  return verifyUnary(*this, 1, 1);
+}
 
 LogicalResult ConvertOp::verify() {
   if (failed(verifyCompatibleShape(getOperand().getType(), getType())))

@@ -60,21 +60,20 @@ LogicalResult verifyBatching(Operation *op, const BatchingDims &b, Sizes operand
     return violation(op, b.notVector)
            << b.indexName << " must not contain index_vector_dim " << vectorDim;
   if (b.operandDims.size() != b.indexDims.size())
-    return violation(op, b.sameCount) << b.operandName << " and " << b.indexName
-                                      << " must have as many elements, got "
-                                      << b.operandDims.size() << " and " << b.indexDims.size();
+    return violation(op, b.sameCount)
+           << b.operandName << " and " << b.indexName << " must have as many elements, got "
+           << b.operandDims.size() << " and " << b.indexDims.size();
   for (auto [operandDim, indexDim] : llvm::zip(b.operandDims, b.indexDims))
     if (!sameSize(operand[operandDim], indices[indexDim]))
-      return violation(op, b.sameSizes)
-             << "batching dimensions must have the same size, got " << operand[operandDim]
-             << " and " << indices[indexDim];
+      return violation(op, b.sameSizes) << "batching dimensions must have the same size, got "
+                                        << operand[operandDim] << " and " << indices[indexDim];
   return success();
 }
 
 LogicalResult verifyVectorDim(Operation *op, int constraint, int64_t vectorDim, int64_t rank) {
   if (vectorDim < 0 || vectorDim > rank)
-    return violation(op, constraint) << "index_vector_dim must be at least 0 and at most " << rank
-                                     << ", got " << vectorDim;
+    return violation(op, constraint)
+           << "index_vector_dim must be at least 0 and at most " << rank << ", got " << vectorDim;
   return success();
 }
 
@@ -103,8 +102,16 @@ static LogicalResult verifyGatherDims(GatherOp op) {
                                "together have as many elements as the operand has dimensions, "
                             << rank << ", got "
                             << offset.size() + collapsed.size() + batching.size();
-  BatchingDims pairs{batching, n.getStartIndicesBatchingDims(), "operand_batching_dims",
-                     "start_indices_batching_dims", 11, 13, 14, 15, 16, 17};
+  BatchingDims pairs{batching,
+                     n.getStartIndicesBatchingDims(),
+                     "operand_batching_dims",
+                     "start_indices_batching_dims",
+                     11,
+                     13,
+                     14,
+                     15,
+                     16,
+                     17};
   if (failed(verifyVectorDim(op, 2, n.getIndexVectorDim(), indices.size())) ||
       failed(verifyIndexMap(op, 3, "start_index_map", map,
                             vectorSize(indices, n.getIndexVectorDim()))) ||
@@ -117,8 +124,8 @@ static LogicalResult verifyGatherDims(GatherOp op) {
       failed(verifyInRange(op, 8, "collapsed_slice_dims", collapsed, rank)) ||
       failed(verifySorted(op, 10, "operand_batching_dims", batching)) ||
       failed(verifyBatching(op, pairs, operand, indices, n.getIndexVectorDim())) ||
-      failed(verifyUnique(op, 18, "start_index_map and operand_batching_dims",
-                          joined(map, batching))))
+      failed(
+          verifyUnique(op, 18, "start_index_map and operand_batching_dims", joined(map, batching))))
     return failure();
   return verifyInRange(op, 19, "start_index_map", map, rank);
 }
@@ -243,8 +250,16 @@ static LogicalResult verifyScatterDims(ScatterOp op) {
                                "must together have as many elements as the input has dimensions, "
                             << rank << ", got "
                             << window.size() + inserted.size() + batching.size();
-  BatchingDims pairs{batching, n.getScatterIndicesBatchingDims(), "input_batching_dims",
-                     "scatter_indices_batching_dims", 13, 14, 15, 16, 17, 18};
+  BatchingDims pairs{batching,
+                     n.getScatterIndicesBatchingDims(),
+                     "input_batching_dims",
+                     "scatter_indices_batching_dims",
+                     13,
+                     14,
+                     15,
+                     16,
+                     17,
+                     18};
   if (failed(verifyUnique(op, 7, "update_window_dims", window)) ||
       failed(verifySorted(op, 7, "update_window_dims", window)) ||
       failed(verifyInRange(op, 8, "update_window_dims", window, update.size())) ||

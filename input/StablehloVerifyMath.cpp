@@ -73,7 +73,8 @@ static LogicalResult verifyDotDims(DotGeneralOp op) {
 }
 
 static LogicalResult verifyDotTypes(DotGeneralOp op) {
-  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs()), result = elementOf(op.getResult());
+  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs()),
+       result = elementOf(op.getResult());
   if (isa<quant::QuantizedType>(lhs) || isa<quant::QuantizedType>(rhs) ||
       isa<quant::QuantizedType>(result))
     return verifyQuantizedProduct(op, 14, 17, 20, lhs, rhs, result);
@@ -202,8 +203,8 @@ LogicalResult TriangularSolveOp::verify() {
     return failure();
   Sizes a = shapeOf(getA()), b = shapeOf(getB());
   if (a.size() < 2 || a.size() != b.size())
-    return violation(*this, 2) << "operands must have the same rank of at least 2, got "
-                               << a.size() << " and " << b.size();
+    return violation(*this, 2) << "operands must have the same rank of at least 2, got " << a.size()
+                               << " and " << b.size();
   int64_t rows = a[a.size() - 2], shared = getLeftSide() ? b[b.size() - 2] : b.back();
   if (!sameShape(a.drop_back(2), b.drop_back(2)) || !sameSize(rows, a.back()) ||
       !sameSize(rows, shared))

@@ -20,11 +20,12 @@ LogicalResult verifySameElement(Operation *op, int constraint, Type operand, Typ
   Type from = getElementTypeOrSelf(operand), to = getElementTypeOrSelf(result);
   if (from == to)
     return success();
-  auto a = dyn_cast<UniformQuantizedPerAxisType>(from), b = dyn_cast<UniformQuantizedPerAxisType>(to);
-  bool same = a && b && a.getStorageType() == b.getStorageType() &&
-              a.getExpressedType() == b.getExpressedType() &&
-              (!sameScales || (a.getScales() == b.getScales() &&
-                               a.getZeroPoints() == b.getZeroPoints()));
+  auto a = dyn_cast<UniformQuantizedPerAxisType>(from),
+       b = dyn_cast<UniformQuantizedPerAxisType>(to);
+  bool same =
+      a && b && a.getStorageType() == b.getStorageType() &&
+      a.getExpressedType() == b.getExpressedType() &&
+      (!sameScales || (a.getScales() == b.getScales() && a.getZeroPoints() == b.getZeroPoints()));
   if (!same)
     return violation(op, constraint) << "operand and result must have the same element type, got "
                                      << operand << " and " << result;
@@ -55,8 +56,8 @@ LogicalResult verifyQuantizedProduct(Operation *op, int first, int storage, int 
     return violation(op, storage + 1) << "operands and result must express the same type, got "
                                       << lhs << ", " << rhs << " and " << result;
   if (isa<UniformQuantizedType>(rhs) && !isa<UniformQuantizedType>(result))
-    return violation(op, storage + 2) << "the result must have one scale as rhs has, got "
-                                      << result;
+    return violation(op, storage + 2)
+           << "the result must have one scale as rhs has, got " << result;
   return success();
 }
 

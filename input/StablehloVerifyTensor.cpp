@@ -20,7 +20,8 @@ namespace spokeshave::stablehlo {
 //===----------------------------------------------------------------------===//
 
 LogicalResult IotaOp::verify() {
-  return verifyInRange(*this, 1, "iota_dimension", int64_t(getIotaDimension()), rankOf(getOutput()));
+  return verifyInRange(*this, 1, "iota_dimension", int64_t(getIotaDimension()),
+                       rankOf(getOutput()));
 }
 
 LogicalResult DynamicIotaOp::verify() {
@@ -49,8 +50,8 @@ static int64_t bitsOf(Type element) {
 LogicalResult BitcastConvertOp::verify() {
   Type from = elementOf(getOperand()), to = elementOf(getResult());
   if (isa<ComplexType>(from) != isa<ComplexType>(to))
-    return violation(*this, 2) << "operand and result must both be complex or neither, got "
-                               << from << " and " << to;
+    return violation(*this, 2) << "operand and result must both be complex or neither, got " << from
+                               << " and " << to;
   Sizes operand = shapeOf(getOperand()), result = shapeOf(getResult());
   int64_t fromBits = bitsOf(from), toBits = bitsOf(to);
   if (fromBits == toBits)
@@ -87,7 +88,8 @@ static LogicalResult verifyQuantizedReshape(Operation *op, Value operand, Value 
   size_t fromDim = from.getQuantizedDimension(), toDim = to.getQuantizedDimension();
   Sizes before = shapeOf(operand), after = shapeOf(result);
   if (!sameSize(before[fromDim], after[toDim]) ||
-      !sameSize(countElements(before.take_front(fromDim)), countElements(after.take_front(toDim))) ||
+      !sameSize(countElements(before.take_front(fromDim)),
+                countElements(after.take_front(toDim))) ||
       !sameSize(countElements(before.drop_front(fromDim + 1)),
                 countElements(after.drop_front(toDim + 1))))
     return violation(op, 3) << "the quantized dimension must stay the same, got "
@@ -99,7 +101,8 @@ LogicalResult ReshapeOp::verify() {
   if (failed(verifySameElement(*this, 1, getOperand().getType(), getType(), true)) ||
       failed(verifyQuantizedReshape(*this, getOperand(), getResult())))
     return failure();
-  int64_t before = countElements(shapeOf(getOperand())), after = countElements(shapeOf(getResult()));
+  int64_t before = countElements(shapeOf(getOperand())),
+          after = countElements(shapeOf(getResult()));
   if (!sameSize(before, after))
     return violation(*this, 2) << "operand and result must have as many elements, got " << before
                                << " and " << after;
@@ -110,7 +113,8 @@ LogicalResult DynamicReshapeOp::verify() {
   if (failed(verifySameElement(*this, 1, getOperand().getType(), getType(), true)) ||
       failed(verifyQuantizedReshape(*this, getOperand(), getResult())))
     return failure();
-  int64_t before = countElements(shapeOf(getOperand())), after = countElements(shapeOf(getResult()));
+  int64_t before = countElements(shapeOf(getOperand())),
+          after = countElements(shapeOf(getResult()));
   if (!sameSize(before, after))
     return violation(*this, 2) << "operand and result must have as many elements, got " << before
                                << " and " << after;
@@ -190,8 +194,8 @@ static LogicalResult verifyBroadcast(Operation *op, Value operand, Value result,
     int64_t resultSize = shapeOf(result)[dimensions[dim]];
     if (size != 1 && !sameSize(size, resultSize))
       return violation(op, 5) << "size " << size << " of operand dimension " << dim
-                              << " must be 1 or the size " << resultSize
-                              << " of result dimension " << dimensions[dim];
+                              << " must be 1 or the size " << resultSize << " of result dimension "
+                              << dimensions[dim];
   }
   return verifyQuantizedBroadcast(op, operand, result, dimensions);
 }
@@ -211,8 +215,8 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   SmallVector<int64_t> known(expanding);
   llvm::append_range(known, nonexpanding);
   if (failed(verifyUnique(*this, 8, "known dimensions", known)) ||
-      failed(verifyInRange(*this, 9, "known_expanding_dimensions", expanding,
-                           rankOf(getOperand()))))
+      failed(
+          verifyInRange(*this, 9, "known_expanding_dimensions", expanding, rankOf(getOperand()))))
     return failure();
   return verifyInRange(*this, 10, "known_nonexpanding_dimensions", nonexpanding,
                        rankOf(getOperand()));

@@ -7,6 +7,7 @@ import platform
 
 import lit.formats
 
+config = globals()["config"]  # lit gives it to this file
 config.name = "spokeshave"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir"]

@@ -98,8 +98,11 @@ PROGRAMS = {
     "dot_algorithm": (algorithm, x),
     "attention": (attention, *[jnp.ones((2, 5, 2, 4))] * 3),
     "mlp_grad": (jax.grad(mlp, argnums=(0, 1)), jnp.ones((4, 8)), jnp.ones((8, 1)), x),
-    "convolution": (lambda a, f: lax.conv(a, f, (1, 1), "SAME"), image.transpose(0, 3, 1, 2),
-                    filters.transpose(3, 2, 0, 1)),
+    "convolution": (
+        lambda a, f: lax.conv(a, f, (1, 1), "SAME"),
+        image.transpose(0, 3, 1, 2),
+        filters.transpose(3, 2, 0, 1),
+    ),
     "convolution_grad": (conv_grad, image, filters),
     "pool": (pool, image),
     "pool_grad": (jax.grad(lambda a: pool(a).sum()), image),
