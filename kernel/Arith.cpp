@@ -17,8 +17,8 @@ using namespace spokeshave::kernel;
 static Num makeConstant(const Num &like, Attribute number) {
   if (auto vector = dyn_cast<VectorType>(like.type()))
     number = DenseElementsAttr::get(vector, number);
-  return {like.in(),
-          like.in().builder.create<arith::ConstantOp>(like.in().loc, mlir::cast<TypedAttr>(number))};
+  return {like.in(), like.in().builder.create<arith::ConstantOp>(like.in().loc,
+                                                                 mlir::cast<TypedAttr>(number))};
 }
 
 Num Num::constant(double number) const {
@@ -40,7 +40,9 @@ Type Num::like(Type element) const {
   return element;
 }
 
-Num Num::asBits() const { return cast<arith::BitcastOp>(context->builder.getIntegerType(bits())); }
+Num Num::asBits() const {
+  return cast<arith::BitcastOp>(context->builder.getIntegerType(bits()));
+}
 
 Num Num::asFloat() const {
   return cast<arith::BitcastOp>(bits() == 64 ? (Type)context->builder.getF64Type()
@@ -50,8 +52,12 @@ Num Num::asFloat() const {
 Num Num::toInt(unsigned width) const {
   return cast<arith::FPToSIOp>(context->builder.getIntegerType(width));
 }
-Num Num::toFloat(Type floatType) const { return cast<arith::SIToFPOp>(floatType); }
-Num Num::toUnsignedFloat(Type floatType) const { return cast<arith::UIToFPOp>(floatType); }
+Num Num::toFloat(Type floatType) const {
+  return cast<arith::SIToFPOp>(floatType);
+}
+Num Num::toUnsignedFloat(Type floatType) const {
+  return cast<arith::UIToFPOp>(floatType);
+}
 Num Num::extended(Type floatType) const {
   return element() == floatType ? *this : cast<arith::ExtFOp>(floatType);
 }
@@ -59,34 +65,55 @@ Num Num::truncated(Type floatType) const {
   return element() == floatType ? *this : cast<arith::TruncFOp>(floatType);
 }
 Num Num::zeroExtended(unsigned width) const {
-  return bits() == width ? *this
-                         : cast<arith::ExtUIOp>(context->builder.getIntegerType(width));
+  return bits() == width ? *this : cast<arith::ExtUIOp>(context->builder.getIntegerType(width));
 }
 Num Num::signExtended(unsigned width) const {
-  return bits() == width ? *this
-                         : cast<arith::ExtSIOp>(context->builder.getIntegerType(width));
+  return bits() == width ? *this : cast<arith::ExtSIOp>(context->builder.getIntegerType(width));
 }
 Num Num::lowBits(unsigned width) const {
-  return bits() == width ? *this
-                         : cast<arith::TruncIOp>(context->builder.getIntegerType(width));
+  return bits() == width ? *this : cast<arith::TruncIOp>(context->builder.getIntegerType(width));
 }
 
 template <typename FloatOp, typename IntOp> static Num either(Num a, Num b) {
   return a.isFloat() ? a.binary<FloatOp>(b) : a.binary<IntOp>(b);
 }
 
-Num kernel::operator+(Num a, Num b) { return either<arith::AddFOp, arith::AddIOp>(a, b); }
-Num kernel::operator-(Num a, Num b) { return either<arith::SubFOp, arith::SubIOp>(a, b); }
-Num kernel::operator*(Num a, Num b) { return either<arith::MulFOp, arith::MulIOp>(a, b); }
-Num kernel::operator/(Num a, Num b) { return a.binary<arith::DivFOp>(b); }
-Num kernel::operator-(Num a) { return a.isFloat() ? a.unary<arith::NegFOp>() : 0 - a; }
-Num kernel::operator&(Num a, Num b) { return a.binary<arith::AndIOp>(b); }
-Num kernel::operator|(Num a, Num b) { return a.binary<arith::OrIOp>(b); }
-Num kernel::operator^(Num a, Num b) { return a.binary<arith::XOrIOp>(b); }
-Num kernel::operator~(Num a) { return a ^ -1; }
-Num kernel::operator<<(Num a, Num b) { return a.binary<arith::ShLIOp>(b); }
-Num kernel::shiftRight(Num a, Num b) { return a.binary<arith::ShRUIOp>(b); }
-Num kernel::shiftRightSigned(Num a, Num b) { return a.binary<arith::ShRSIOp>(b); }
+Num kernel::operator+(Num a, Num b) {
+  return either<arith::AddFOp, arith::AddIOp>(a, b);
+}
+Num kernel::operator-(Num a, Num b) {
+  return either<arith::SubFOp, arith::SubIOp>(a, b);
+}
+Num kernel::operator*(Num a, Num b) {
+  return either<arith::MulFOp, arith::MulIOp>(a, b);
+}
+Num kernel::operator/(Num a, Num b) {
+  return a.binary<arith::DivFOp>(b);
+}
+Num kernel::operator-(Num a) {
+  return a.isFloat() ? a.unary<arith::NegFOp>() : 0 - a;
+}
+Num kernel::operator&(Num a, Num b) {
+  return a.binary<arith::AndIOp>(b);
+}
+Num kernel::operator|(Num a, Num b) {
+  return a.binary<arith::OrIOp>(b);
+}
+Num kernel::operator^(Num a, Num b) {
+  return a.binary<arith::XOrIOp>(b);
+}
+Num kernel::operator~(Num a) {
+  return a ^ -1;
+}
+Num kernel::operator<<(Num a, Num b) {
+  return a.binary<arith::ShLIOp>(b);
+}
+Num kernel::shiftRight(Num a, Num b) {
+  return a.binary<arith::ShRUIOp>(b);
+}
+Num kernel::shiftRightSigned(Num a, Num b) {
+  return a.binary<arith::ShRSIOp>(b);
+}
 
 static Num compare(Num a, Num b, arith::CmpFPredicate floats, arith::CmpIPredicate integers) {
   ArithContext &in = a.in();
@@ -97,15 +124,33 @@ static Num compare(Num a, Num b, arith::CmpFPredicate floats, arith::CmpIPredica
 
 using PF = arith::CmpFPredicate;
 using PI = arith::CmpIPredicate;
-Num kernel::eq(Num a, Num b) { return compare(a, b, PF::OEQ, PI::eq); }
-Num kernel::ne(Num a, Num b) { return compare(a, b, PF::UNE, PI::ne); }
-Num kernel::lt(Num a, Num b) { return compare(a, b, PF::OLT, PI::slt); }
-Num kernel::le(Num a, Num b) { return compare(a, b, PF::OLE, PI::sle); }
-Num kernel::gt(Num a, Num b) { return compare(a, b, PF::OGT, PI::sgt); }
-Num kernel::ge(Num a, Num b) { return compare(a, b, PF::OGE, PI::sge); }
-Num kernel::ult(Num a, Num b) { return compare(a, b, PF::OLT, PI::ult); }
-Num kernel::ugt(Num a, Num b) { return compare(a, b, PF::OGT, PI::ugt); }
-Num kernel::isNan(Num a) { return compare(a, a, PF::UNO, PI::ne); }
+Num kernel::eq(Num a, Num b) {
+  return compare(a, b, PF::OEQ, PI::eq);
+}
+Num kernel::ne(Num a, Num b) {
+  return compare(a, b, PF::UNE, PI::ne);
+}
+Num kernel::lt(Num a, Num b) {
+  return compare(a, b, PF::OLT, PI::slt);
+}
+Num kernel::le(Num a, Num b) {
+  return compare(a, b, PF::OLE, PI::sle);
+}
+Num kernel::gt(Num a, Num b) {
+  return compare(a, b, PF::OGT, PI::sgt);
+}
+Num kernel::ge(Num a, Num b) {
+  return compare(a, b, PF::OGE, PI::sge);
+}
+Num kernel::ult(Num a, Num b) {
+  return compare(a, b, PF::OLT, PI::ult);
+}
+Num kernel::ugt(Num a, Num b) {
+  return compare(a, b, PF::OGT, PI::ugt);
+}
+Num kernel::isNan(Num a) {
+  return compare(a, a, PF::UNO, PI::ne);
+}
 
 Num kernel::select(Num condition, Num yes, Num no) {
   ArithContext &in = condition.in();
@@ -118,17 +163,29 @@ Num kernel::fma(Num a, Num b, Num c) {
   return {a.in(), a.in().builder.create<math::FmaOp>(a.in().loc, Value(a), Value(b), Value(c))};
 }
 
-Num kernel::abs(Num a) { return a.unary<math::AbsFOp>(); }
-Num kernel::sqrt(Num a) { return a.unary<math::SqrtOp>(); }
-Num kernel::copySign(Num magnitude, Num sign) { return magnitude.binary<math::CopySignOp>(sign); }
-Num kernel::maximum(Num a, Num b) { return a.binary<arith::MaximumFOp>(b); }
-Num kernel::minimum(Num a, Num b) { return a.binary<arith::MinimumFOp>(b); }
+Num kernel::abs(Num a) {
+  return a.unary<math::AbsFOp>();
+}
+Num kernel::sqrt(Num a) {
+  return a.unary<math::SqrtOp>();
+}
+Num kernel::copySign(Num magnitude, Num sign) {
+  return magnitude.binary<math::CopySignOp>(sign);
+}
+Num kernel::maximum(Num a, Num b) {
+  return a.binary<arith::MaximumFOp>(b);
+}
+Num kernel::minimum(Num a, Num b) {
+  return a.binary<arith::MinimumFOp>(b);
+}
 
 //===----------------------------------------------------------------------===//
 // Rounding to whole numbers. SSE2 has no instruction for it.
 //===----------------------------------------------------------------------===//
 
-static bool hasRounding(Num a) { return a.in().machine.isa != machine::Isa::X86_64; }
+static bool hasRounding(Num a) {
+  return a.in().machine.isa != machine::Isa::X86_64;
+}
 
 /// Adding and subtracting 2^(mantissa bits) rounds to even in the default mode.
 static Num roundEvenByAddition(Num a) {

@@ -49,14 +49,13 @@ public:
   /// The same shape with another element type.
   mlir::Type like(mlir::Type element) const;
 
-  template <typename Op>
-  Num unary() const { return {*context, context->builder.createOrFold<Op>(context->loc, value)}; }
-  template <typename Op>
-  Num binary(Num other) const {
+  template <typename Op> Num unary() const {
+    return {*context, context->builder.createOrFold<Op>(context->loc, value)};
+  }
+  template <typename Op> Num binary(Num other) const {
     return {*context, context->builder.createOrFold<Op>(context->loc, value, other.value)};
   }
-  template <typename Op>
-  Num cast(mlir::Type element) const {
+  template <typename Op> Num cast(mlir::Type element) const {
     return {*context, context->builder.createOrFold<Op>(context->loc, like(element), value)};
   }
 
@@ -92,27 +91,56 @@ Num shiftRight(Num a, Num b);       ///< zeros enter
 Num shiftRightSigned(Num a, Num b); ///< copies of the sign enter
 
 /// With a number on one side: a constant of the other's type.
-template <typename T> concept Number = std::is_arithmetic_v<T>;
+template <typename T>
+concept Number = std::is_arithmetic_v<T>;
 template <Number T> auto literal(Num like, T number) {
   if constexpr (std::is_floating_point_v<T>)
     return like.constant(double(number));
   else
     return like.isFloat() ? like.constant(double(number)) : like.constant(int64_t(number));
 }
-template <Number T> Num operator+(Num a, T b) { return a + literal(a, b); }
-template <Number T> Num operator-(Num a, T b) { return a - literal(a, b); }
-template <Number T> Num operator*(Num a, T b) { return a * literal(a, b); }
-template <Number T> Num operator/(Num a, T b) { return a / literal(a, b); }
-template <Number T> Num operator+(T a, Num b) { return literal(b, a) + b; }
-template <Number T> Num operator-(T a, Num b) { return literal(b, a) - b; }
-template <Number T> Num operator*(T a, Num b) { return literal(b, a) * b; }
-template <Number T> Num operator/(T a, Num b) { return literal(b, a) / b; }
-template <Number T> Num operator&(Num a, T b) { return a & literal(a, b); }
-template <Number T> Num operator|(Num a, T b) { return a | literal(a, b); }
-template <Number T> Num operator^(Num a, T b) { return a ^ literal(a, b); }
-template <Number T> Num operator<<(Num a, T b) { return a << literal(a, b); }
-template <Number T> Num shiftRight(Num a, T b) { return shiftRight(a, literal(a, b)); }
-template <Number T> Num shiftRightSigned(Num a, T b) { return shiftRightSigned(a, literal(a, b)); }
+template <Number T> Num operator+(Num a, T b) {
+  return a + literal(a, b);
+}
+template <Number T> Num operator-(Num a, T b) {
+  return a - literal(a, b);
+}
+template <Number T> Num operator*(Num a, T b) {
+  return a * literal(a, b);
+}
+template <Number T> Num operator/(Num a, T b) {
+  return a / literal(a, b);
+}
+template <Number T> Num operator+(T a, Num b) {
+  return literal(b, a) + b;
+}
+template <Number T> Num operator-(T a, Num b) {
+  return literal(b, a) - b;
+}
+template <Number T> Num operator*(T a, Num b) {
+  return literal(b, a) * b;
+}
+template <Number T> Num operator/(T a, Num b) {
+  return literal(b, a) / b;
+}
+template <Number T> Num operator&(Num a, T b) {
+  return a & literal(a, b);
+}
+template <Number T> Num operator|(Num a, T b) {
+  return a | literal(a, b);
+}
+template <Number T> Num operator^(Num a, T b) {
+  return a ^ literal(a, b);
+}
+template <Number T> Num operator<<(Num a, T b) {
+  return a << literal(a, b);
+}
+template <Number T> Num shiftRight(Num a, T b) {
+  return shiftRight(a, literal(a, b));
+}
+template <Number T> Num shiftRightSigned(Num a, T b) {
+  return shiftRightSigned(a, literal(a, b));
+}
 
 // Comparisons give i1. Of floats: ordered, except `ne`, which is true for NaN.
 Num eq(Num a, Num b);
@@ -123,24 +151,48 @@ Num gt(Num a, Num b);
 Num ge(Num a, Num b);
 Num ult(Num a, Num b);
 Num ugt(Num a, Num b);
-template <Number T> Num eq(Num a, T b) { return eq(a, literal(a, b)); }
-template <Number T> Num ne(Num a, T b) { return ne(a, literal(a, b)); }
-template <Number T> Num lt(Num a, T b) { return lt(a, literal(a, b)); }
-template <Number T> Num le(Num a, T b) { return le(a, literal(a, b)); }
-template <Number T> Num gt(Num a, T b) { return gt(a, literal(a, b)); }
-template <Number T> Num ge(Num a, T b) { return ge(a, literal(a, b)); }
-template <Number T> Num ult(Num a, T b) { return ult(a, literal(a, b)); }
-template <Number T> Num ugt(Num a, T b) { return ugt(a, literal(a, b)); }
+template <Number T> Num eq(Num a, T b) {
+  return eq(a, literal(a, b));
+}
+template <Number T> Num ne(Num a, T b) {
+  return ne(a, literal(a, b));
+}
+template <Number T> Num lt(Num a, T b) {
+  return lt(a, literal(a, b));
+}
+template <Number T> Num le(Num a, T b) {
+  return le(a, literal(a, b));
+}
+template <Number T> Num gt(Num a, T b) {
+  return gt(a, literal(a, b));
+}
+template <Number T> Num ge(Num a, T b) {
+  return ge(a, literal(a, b));
+}
+template <Number T> Num ult(Num a, T b) {
+  return ult(a, literal(a, b));
+}
+template <Number T> Num ugt(Num a, T b) {
+  return ugt(a, literal(a, b));
+}
 Num isNan(Num a);
 
 Num select(Num condition, Num yes, Num no);
-template <Number T> Num select(Num c, T yes, Num no) { return select(c, literal(no, yes), no); }
-template <Number T> Num select(Num c, Num yes, T no) { return select(c, yes, literal(yes, no)); }
+template <Number T> Num select(Num c, T yes, Num no) {
+  return select(c, literal(no, yes), no);
+}
+template <Number T> Num select(Num c, Num yes, T no) {
+  return select(c, yes, literal(yes, no));
+}
 
 /// a * b + c: fused where the machine has it, else rounded twice.
 Num fma(Num a, Num b, Num c);
-template <Number T> Num fma(Num a, Num b, T c) { return fma(a, b, literal(a, c)); }
-template <Number T> Num fma(Num a, T b, Num c) { return fma(a, literal(a, b), c); }
+template <Number T> Num fma(Num a, Num b, T c) {
+  return fma(a, b, literal(a, c));
+}
+template <Number T> Num fma(Num a, T b, Num c) {
+  return fma(a, literal(a, b), c);
+}
 
 Num abs(Num a); ///< of floats
 Num sqrt(Num a);

@@ -28,7 +28,9 @@ static Complex chooseBetween(Num condition, const Complex &yes, const Complex &n
   return {select(condition, yes.re, no.re), select(condition, yes.im, no.im)};
 }
 
-static Num isInfinite(Num x) { return eq(abs(x), kInfinity); }
+static Num isInfinite(Num x) {
+  return eq(abs(x), kInfinity);
+}
 
 static Complex divide(const Complex &a, const Complex &b) {
   // Smith's rule: divide by the larger part first.
@@ -46,8 +48,8 @@ static Complex divide(const Complex &a, const Complex &b) {
   Num byZero = eq(b.re, 0.0) & eq(b.im, 0.0);
   Num infinity = copySign(b.re.constant(kInfinity), b.re);
   plain = chooseBetween(byZero, {infinity * a.re, infinity * a.im}, plain);
-  Num byInfinity = (isInfinite(b.re) | isInfinite(b.im)) & lt(abs(a.re), kInfinity) &
-                   lt(abs(a.im), kInfinity);
+  Num byInfinity =
+      (isInfinite(b.re) | isInfinite(b.im)) & lt(abs(a.re), kInfinity) & lt(abs(a.im), kInfinity);
   auto unit = [](Num v) {
     return copySign(select(isInfinite(v), v.constant(1.0), v.constant(0.0)), v);
   };
@@ -97,7 +99,9 @@ static Num logAbsolute(const Complex &z) {
   return select(eq(large, kInfinity) | eq(small, kInfinity), kInfinity, result);
 }
 
-static Complex complexLog(const Complex &z) { return {logAbsolute(z), atan2(z.im, z.re)}; }
+static Complex complexLog(const Complex &z) {
+  return {logAbsolute(z), atan2(z.im, z.re)};
+}
 
 static Complex complexSqrt(const Complex &z) {
   Num ax = abs(z.re), ay = abs(z.im);
@@ -118,8 +122,7 @@ static Complex complexSqrt(const Complex &z) {
   // An infinite imaginary part wins over everything, then an infinite real part.
   Num infiniteReal = isInfinite(z.re);
   Num rest = select(isNan(z.im), z.im, z.im.constant(0.0));
-  Complex alongReal{select(right, abs(rest), ax),
-                    copySign(select(right, ax, rest), z.im)};
+  Complex alongReal{select(right, abs(rest), ax), copySign(select(right, ax, rest), z.im)};
   result = chooseBetween(infiniteReal, alongReal, result);
   return chooseBetween(eq(ay, kInfinity), {ay, z.im}, result);
 }
@@ -177,10 +180,11 @@ static Complex complexTanh(const Complex &z) {
   auto [sine, cosine] = sinCos(z.im);
   Num one = copySign(t.constant(1.0), z.re);
   Num small = sine * cosine * exp(size * -2.0) * 4.0;
-  small = select(isInfinite(z.re), copySign(t.constant(0.0), select(isNan(sine), z.im, sine * cosine)),
-                 small);
+  small = select(isInfinite(z.re),
+                 copySign(t.constant(0.0), select(isNan(sine), z.im, sine * cosine)), small);
   Complex result = chooseBetween(ge(size, 20.0), {one, small}, plain);
-  return {select(eq(z.re, 0.0) & ~isNan(t), z.re, result.re), select(eq(z.im, 0.0), z.im, result.im)};
+  return {select(eq(z.re, 0.0) & ~isNan(t), z.re, result.re),
+          select(eq(z.im, 0.0), z.im, result.im)};
 }
 
 static Complex complexTan(const Complex &z) {
@@ -235,9 +239,7 @@ static FailureOr<Complex> emitInDouble(Operation *op, const Complex &z, const Co
       .Case([&](hlo::Log1pOp) { return complexLog1p(z); })
       .Case([&](hlo::SqrtOp) { return complexSqrt(z); })
       .Case([&](hlo::RsqrtOp) { return divide({one, zero}, complexSqrt(z)); })
-      .Case([&](hlo::CbrtOp) {
-        return complexPower(z, {z.re.constant(1.0 / 3.0), zero});
-      })
+      .Case([&](hlo::CbrtOp) { return complexPower(z, {z.re.constant(1.0 / 3.0), zero}); })
       .Case([&](hlo::SineOp) { return complexSin(z); })
       .Case([&](hlo::CosineOp) { return complexCos(z); })
       .Case([&](hlo::TanOp) { return complexTan(z); })
@@ -274,14 +276,15 @@ FailureOr<Element> kernel::emitComplex(ArithContext &context, Operation *op,
   using Result = FailureOr<Element>;
   const Element &a = operands[0];
   const Element b = operands.size() > 1 ? operands[1] : a;
-  Result simple = llvm::TypeSwitch<Operation *, Result>(op)
-      .Case([&](hlo::AddOp) { return Element{a.re + b.re, a.im + b.im}; })
-      .Case([&](hlo::SubtractOp) { return Element{a.re - b.re, a.im - b.im}; })
-      .Case([&](hlo::MulOp) { return multiply(a, b); })
-      .Case([&](hlo::NegOp) { return Element{-a.re, -a.im}; })
-      .Case([&](hlo::MaxOp) { return chooseBetween(lexicographic(a, b, true), a, b); })
-      .Case([&](hlo::MinOp) { return chooseBetween(lexicographic(a, b, false), a, b); })
-      .Default([](Operation *) { return failure(); });
+  Result simple =
+      llvm::TypeSwitch<Operation *, Result>(op)
+          .Case([&](hlo::AddOp) { return Element{a.re + b.re, a.im + b.im}; })
+          .Case([&](hlo::SubtractOp) { return Element{a.re - b.re, a.im - b.im}; })
+          .Case([&](hlo::MulOp) { return multiply(a, b); })
+          .Case([&](hlo::NegOp) { return Element{-a.re, -a.im}; })
+          .Case([&](hlo::MaxOp) { return chooseBetween(lexicographic(a, b, true), a, b); })
+          .Case([&](hlo::MinOp) { return chooseBetween(lexicographic(a, b, false), a, b); })
+          .Default([](Operation *) { return failure(); });
   if (succeeded(simple))
     return simple;
   Type part = a.re.element(), f64 = context.builder.getF64Type();

@@ -29,8 +29,8 @@ struct Format {
     minExponent = APFloat::semanticsMinExponent(semantics);
     bias = 1 - minExponent;
     largest = APFloat::getLargest(semantics).convertToFloat();
-    finiteOnly = isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2FNUZType,
-                     Float8E4M3B11FNUZType>(type);
+    finiteOnly =
+        isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E4M3B11FNUZType>(type);
     unsignedZero = isa<Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E4M3B11FNUZType>(type);
     nan = APFloat::getNaN(semantics).bitcastToAPInt().getZExtValue() & ((1u << width) - 1);
     infinity = ((1 << (width - 1 - mantissa)) - 1) << mantissa;
@@ -44,7 +44,9 @@ struct Format {
 
 } // namespace
 
-static double powerOfTwo(int exponent) { return std::ldexp(1.0, exponent); }
+static double powerOfTwo(int exponent) {
+  return std::ldexp(1.0, exponent);
+}
 
 static bool isNativeHalf(const Num &value, Type type) {
   return type.isF16() && value.in().machine.hasF16c;
@@ -256,9 +258,9 @@ Num kernel::reducePrecision(Num value, unsigned exponentBits, unsigned mantissaB
     // Out of the range: infinity; below the smallest normal number: zero.
     int limit = 1 << (exponentBits - 1);
     Num size = abs(result);
-    result = select(ge(size, powerOfTwo(limit)),
-                    copySign(value.constant(std::numeric_limits<double>::infinity()), value),
-                    result);
+    result =
+        select(ge(size, powerOfTwo(limit)),
+               copySign(value.constant(std::numeric_limits<double>::infinity()), value), result);
     result = select(lt(size, powerOfTwo(2 - limit)), copySign(value.constant(0.0), value), result);
   }
   return select(isNan(value), value, result);

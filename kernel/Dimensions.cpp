@@ -24,7 +24,9 @@ namespace {
 /// cuts[d]: between dimension d and the last dimension before it that is not 1.
 using Cuts = SmallVector<bool, 6>;
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 class CutAnalysis {
 public:
@@ -117,63 +119,71 @@ void CutAnalysis::visit(Operation *op) {
   if (op->getNumResults() == 0)
     return;
   Value result = op->getResult(0);
-  Cuts found = TypeSwitch<Operation *, Cuts>(op)
-      .Case([&](hlo::ReshapeOp op) { return ofReshape(op); })
-      .Case([&](hlo::BroadcastInDimOp op) { return ofBroadcast(op); })
-      .Case([&](hlo::TransposeOp op) {
-        return between(typeOf(op), [&](int64_t a, int64_t b) {
-          return !joined(op.getOperand(), op.getPermutation()[a], op.getPermutation()[b]);
-        });
-      })
-      .Case([&](hlo::IotaOp op) {
-        int64_t dim = op.getIotaDimension();
-        return between(typeOf(op), [&](int64_t a, int64_t b) { return a == dim || b == dim; });
-      })
-      .Case([&](hlo::SliceOp op) {
-        RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op);
-        return ofSpecial(op, [&](int64_t d) { return from.getDimSize(d) != to.getDimSize(d); },
-                         /*both=*/false);
-      })
-      .Case([&](hlo::DynamicSliceOp op) {
-        RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op);
-        return ofSpecial(op, [&](int64_t d) { return from.getDimSize(d) != to.getDimSize(d); },
-                         /*both=*/false);
-      })
-      .Case([&](hlo::PadOp op) {
-        RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op);
-        return ofSpecial(op, [&](int64_t d) {
-          return from.getDimSize(d) != to.getDimSize(d) || op.getEdgePaddingLow()[d] != 0;
-        }, /*both=*/true);
-      })
-      .Case([&](hlo::DynamicUpdateSliceOp op) {
-        RankedTensorType part = typeOf(op.getUpdate()), to = typeOf(op);
-        return ofSpecial(op, [&](int64_t d) { return part.getDimSize(d) != to.getDimSize(d); },
-                         /*both=*/true);
-      })
-      .Case([&](hlo::ReverseOp op) {
-        return ofSpecial(op, [&](int64_t d) { return llvm::is_contained(op.getDimensions(), d); },
-                         /*both=*/true);
-      })
-      .Case([&](hlo::ConcatenateOp op) {
-        int64_t dim = op.getDimension();
-        return ofSpecial(op, [&](int64_t d) { return d == dim; }, /*both=*/true);
-      })
-      .Case([&](hlo::GatherOp op) {
-        auto offsets = op.getDimensionNumbers().getOffsetDims();
-        return between(typeOf(op), [&](int64_t a, int64_t b) {
-          return llvm::is_contained(offsets, a) != llvm::is_contained(offsets, b) ||
-                 llvm::is_contained(offsets, b);
-        });
-      })
-      .Default([&](Operation *op) {
-        Cuts all(typeOf(result).getRank(), false);
-        if (kernel::isElementwise(op))
-          for (Value operand : op->getOperands())
-            for (auto [d, cut] : llvm::enumerate(cutsOf(operand)))
-              if (d < all.size())
-                all[d] = all[d] || cut;
-        return all;
-      });
+  Cuts found =
+      TypeSwitch<Operation *, Cuts>(op)
+          .Case([&](hlo::ReshapeOp op) { return ofReshape(op); })
+          .Case([&](hlo::BroadcastInDimOp op) { return ofBroadcast(op); })
+          .Case([&](hlo::TransposeOp op) {
+            return between(typeOf(op), [&](int64_t a, int64_t b) {
+              return !joined(op.getOperand(), op.getPermutation()[a], op.getPermutation()[b]);
+            });
+          })
+          .Case([&](hlo::IotaOp op) {
+            int64_t dim = op.getIotaDimension();
+            return between(typeOf(op), [&](int64_t a, int64_t b) { return a == dim || b == dim; });
+          })
+          .Case([&](hlo::SliceOp op) {
+            RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op);
+            return ofSpecial(
+                op, [&](int64_t d) { return from.getDimSize(d) != to.getDimSize(d); },
+                /*both=*/false);
+          })
+          .Case([&](hlo::DynamicSliceOp op) {
+            RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op);
+            return ofSpecial(
+                op, [&](int64_t d) { return from.getDimSize(d) != to.getDimSize(d); },
+                /*both=*/false);
+          })
+          .Case([&](hlo::PadOp op) {
+            RankedTensorType from = typeOf(op.getOperand()), to = typeOf(op);
+            return ofSpecial(
+                op,
+                [&](int64_t d) {
+                  return from.getDimSize(d) != to.getDimSize(d) || op.getEdgePaddingLow()[d] != 0;
+                },
+                /*both=*/true);
+          })
+          .Case([&](hlo::DynamicUpdateSliceOp op) {
+            RankedTensorType part = typeOf(op.getUpdate()), to = typeOf(op);
+            return ofSpecial(
+                op, [&](int64_t d) { return part.getDimSize(d) != to.getDimSize(d); },
+                /*both=*/true);
+          })
+          .Case([&](hlo::ReverseOp op) {
+            return ofSpecial(
+                op, [&](int64_t d) { return llvm::is_contained(op.getDimensions(), d); },
+                /*both=*/true);
+          })
+          .Case([&](hlo::ConcatenateOp op) {
+            int64_t dim = op.getDimension();
+            return ofSpecial(op, [&](int64_t d) { return d == dim; }, /*both=*/true);
+          })
+          .Case([&](hlo::GatherOp op) {
+            auto offsets = op.getDimensionNumbers().getOffsetDims();
+            return between(typeOf(op), [&](int64_t a, int64_t b) {
+              return llvm::is_contained(offsets, a) != llvm::is_contained(offsets, b) ||
+                     llvm::is_contained(offsets, b);
+            });
+          })
+          .Default([&](Operation *op) {
+            Cuts all(typeOf(result).getRank(), false);
+            if (kernel::isElementwise(op))
+              for (Value operand : op->getOperands())
+                for (auto [d, cut] : llvm::enumerate(cutsOf(operand)))
+                  if (d < all.size())
+                    all[d] = all[d] || cut;
+            return all;
+          });
   for (Value each : op->getResults())
     cuts[each] = each == result ? found : Cuts(typeOf(each).getRank(), false);
 }

@@ -24,8 +24,8 @@ struct DimensionGroup {
 };
 /// The same with the dimensions in each loop. `cut` may ask for more cuts between
 /// neighbouring dimensions.
-llvm::SmallVector<DimensionGroup>
-collapsedGroups(graph::FusionOp fusion, llvm::ArrayRef<mlir::Value> roots,
-                llvm::function_ref<bool(int64_t, int64_t)> cut);
+llvm::SmallVector<DimensionGroup> collapsedGroups(graph::FusionOp fusion,
+                                                  llvm::ArrayRef<mlir::Value> roots,
+                                                  llvm::function_ref<bool(int64_t, int64_t)> cut);
 
 } // namespace spokeshave::kernel

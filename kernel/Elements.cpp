@@ -18,8 +18,8 @@ using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
 size_t ElementEmitter::KeyHash::operator()(const Key &key) const {
-  llvm::hash_code hash = llvm::hash_combine(key.value.getAsOpaquePointer(),
-                                            key.mask.getAsOpaquePointer(), key.lanes);
+  llvm::hash_code hash =
+      llvm::hash_combine(key.value.getAsOpaquePointer(), key.mask.getAsOpaquePointer(), key.lanes);
   for (const Index &index : key.position)
     hash = llvm::hash_combine(hash, hash_value(index));
   return hash;
@@ -28,8 +28,8 @@ size_t ElementEmitter::KeyHash::operator()(const Key &key) const {
 ElementEmitter::ElementEmitter(OpBuilder &builder, const machine::Machine &machine,
                                graph::FusionOp fusion, ValueRange buffers)
     : builder(builder), fusion(fusion), buffers(buffers), numInputs(fusion.getNumOperands()),
-      arithmetic{builder, fusion.getLoc(), machine}, indices(builder, fusion.getLoc()),
-      memos(1), insertBefore(1, nullptr) {
+      arithmetic{builder, fusion.getLoc(), machine}, indices(builder, fusion.getLoc()), memos(1),
+      insertBefore(1, nullptr) {
   indices.pointOf = [this](unsigned level) { return insertBefore[level]; };
   for (Value buffer : buffers)
     if (cast<MemRefType>(buffer.getType()).getNumElements() > INT32_MAX)
@@ -126,9 +126,8 @@ FailureOr<Element> ElementEmitter::emit(Value value, const Position &position) {
   bool uniform = kernel::isUniform(position);
   bool outer = indices.levelOf(position) < indices.level && !conditional &&
                !dependents.contains(value) && !arithmetic.wide;
-  FailureOr<Element> result = uniform && (lanes() > 1 || outer)
-                                  ? emitUniform(value, position)
-                                  : emitHere(value, position);
+  FailureOr<Element> result =
+      uniform && (lanes() > 1 || outer) ? emitUniform(value, position) : emitHere(value, position);
   if (succeeded(result))
     memos.back()[key] = *result;
   return result;
@@ -387,9 +386,8 @@ int64_t kernel::chooseLanes(graph::FusionOp fusion, const machine::Machine &mach
   int64_t widest = 8, doubles = 0, operations = 0;
   auto consider = [&](Type type) {
     Type element = getElementTypeOrSelf(type);
-    int64_t bits = registerType(element).isIntOrFloat()
-                       ? registerType(element).getIntOrFloatBitWidth()
-                       : 32;
+    int64_t bits =
+        registerType(element).isIntOrFloat() ? registerType(element).getIntOrFloatBitWidth() : 32;
     widest = std::max(widest, std::min<int64_t>(bits, 32));
     doubles += bits == 64;
     ++operations;
@@ -412,7 +410,8 @@ int64_t kernel::picosecondsPerElement(graph::FusionOp fusion, int64_t lanes) {
     if (isa<hlo::GatherOp>(op))
       cycles += 2 * lanes;
     else if (isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp, hlo::CosineOp,
-                 hlo::Expm1Op, hlo::Log1pOp, hlo::RsqrtOp, hlo::SqrtOp, hlo::DivOp, hlo::CbrtOp>(op))
+                 hlo::Expm1Op, hlo::Log1pOp, hlo::RsqrtOp, hlo::SqrtOp, hlo::DivOp, hlo::CbrtOp>(
+                 op))
       cycles += 20;
     else if (isa<hlo::PowOp, hlo::RemOp, hlo::Atan2Op, hlo::TanOp>(op))
       cycles += 80;
@@ -422,7 +421,8 @@ int64_t kernel::picosecondsPerElement(graph::FusionOp fusion, int64_t lanes) {
   // Memory: about a byte per 100 ps and core.
   int64_t bytes = 0;
   for (Type type : fusion.getResultTypes())
-    bytes += std::max<int64_t>(1, memoryType(getElementTypeOrSelf(type)).getIntOrFloatBitWidth() / 8);
+    bytes +=
+        std::max<int64_t>(1, memoryType(getElementTypeOrSelf(type)).getIntOrFloatBitWidth() / 8);
   for (Value input : fusion.getInputs())
     if (cast<RankedTensorType>(input.getType()).getRank() > 0)
       bytes += std::max<int64_t>(

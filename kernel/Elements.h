@@ -43,8 +43,8 @@ namespace spokeshave::kernel {
 class ElementEmitter {
 public:
   /// `buffers` are the launch's memrefs, inputs then outputs.
-  ElementEmitter(mlir::OpBuilder &builder, const machine::Machine &machine,
-                 graph::FusionOp fusion, mlir::ValueRange buffers);
+  ElementEmitter(mlir::OpBuilder &builder, const machine::Machine &machine, graph::FusionOp fusion,
+                 mlir::ValueRange buffers);
 
   /// The value of tensor `value` at `position`, in the present tile. The
   /// position must be in bounds wherever the tile's mask is on.

@@ -19,7 +19,9 @@ using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 using Result = FailureOr<Element>;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 Result ElementEmitter::emitMove(Operation *op, const Position &p) {
   return TypeSwitch<Operation *, Result>(op)

@@ -22,7 +22,9 @@ using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
-static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
+static Type elementOf(Value value) {
+  return getElementTypeOrSelf(value.getType());
+}
 
 bool kernel::isElementwise(Operation *op) {
   if (auto composite = dyn_cast<hlo::CompositeOp>(op))
@@ -37,7 +39,9 @@ bool kernel::isElementwise(Operation *op) {
 // Integers
 //===----------------------------------------------------------------------===//
 
-static int64_t mostNegative(unsigned width) { return int64_t(~uint64_t(0) << (width - 1)); }
+static int64_t mostNegative(unsigned width) {
+  return int64_t(~uint64_t(0) << (width - 1));
+}
 
 /// Quotient and remainder of integers, rounded towards zero.
 static std::pair<Num, Num> divideIntegers(Num a, Num b, bool isUnsignedType) {
@@ -82,9 +86,8 @@ static Num integerPower(Num base, Num exponent, bool isUnsignedType) {
   OpBuilder &builder = in.builder;
   auto constant = [&](int64_t i) { return builder.create<arith::ConstantIndexOp>(in.loc, i); };
   // By squaring, one bit of the exponent per trip.
-  auto loop = builder.create<scf::ForOp>(
-      in.loc, constant(0), constant(exponent.bits()), constant(1),
-      ValueRange{base.constant(1), base, exponent});
+  auto loop = builder.create<scf::ForOp>(in.loc, constant(0), constant(exponent.bits()),
+                                         constant(1), ValueRange{base.constant(1), base, exponent});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(loop.getBody());
   Num result(in, loop.getRegionIterArg(0)), power(in, loop.getRegionIterArg(1)),
@@ -97,9 +100,9 @@ static Num integerPower(Num base, Num exponent, bool isUnsignedType) {
     return value;
   // Negative exponents: 1 stays, -1 gives its sign by parity, the rest is 0.
   Num odd = ne(exponent & 1, 0);
-  Num inverse = select(eq(base, 1), base.constant(1),
-                       select(eq(base, -1), select(odd, base.constant(-1), base.constant(1)),
-                              base.constant(0)));
+  Num inverse = select(
+      eq(base, 1), base.constant(1),
+      select(eq(base, -1), select(odd, base.constant(-1), base.constant(1)), base.constant(0)));
   return select(lt(exponent, 0), inverse, value);
 }
 
@@ -147,8 +150,8 @@ static FailureOr<Num> emitIntegerBinary(Operation *op, Num a, Num b, bool isUnsi
 
 /// Operations whose result is a value of the operands' type without rounding.
 static bool isExact(Operation *op) {
-  return isa<hlo::MaxOp, hlo::MinOp, hlo::NegOp, hlo::AbsOp, hlo::SignOp, hlo::FloorOp,
-             hlo::CeilOp, hlo::RoundOp, hlo::RoundNearestEvenOp, hlo::RemOp>(op);
+  return isa<hlo::MaxOp, hlo::MinOp, hlo::NegOp, hlo::AbsOp, hlo::SignOp, hlo::FloorOp, hlo::CeilOp,
+             hlo::RoundOp, hlo::RoundNearestEvenOp, hlo::RemOp>(op);
 }
 
 static FailureOr<Num> emitFloatUnary(Operation *op, Num a) {
@@ -299,18 +302,16 @@ static FailureOr<Element> emitOne(ArithContext &context, Operation *op,
       .Case([&](hlo::ConvertOp convert) -> Result {
         return convertElement(operands[0], elementOf(convert.getOperand()), elementOf(convert));
       })
-      .Case([&](hlo::CompareOp compare) {
-        return emitCompare(compare, operands[0], operands[1]);
-      })
+      .Case([&](hlo::CompareOp compare) { return emitCompare(compare, operands[0], operands[1]); })
       .Case([&](hlo::SelectOp) -> Result {
         return emitSelect(operands[0], operands[1], operands[2]);
       })
       .Case([&](hlo::ClampOp clamp) -> Result {
         if (operands[0].isComplex())
           return failure();
-        return Element{emitClamp(operands[0].re, operands[1].re, operands[2].re,
-                                 isUnsigned(elementOf(clamp))),
-                       {}};
+        return Element{
+            emitClamp(operands[0].re, operands[1].re, operands[2].re, isUnsigned(elementOf(clamp))),
+            {}};
       })
       .Case([&](hlo::IsFiniteOp) -> Result {
         return Element{lt(abs(operands[0].re), std::numeric_limits<double>::infinity()), {}};
@@ -321,7 +322,8 @@ static FailureOr<Element> emitOne(ArithContext &context, Operation *op,
         unsigned exponents = reduce.getExponentBits();
         std::optional<int> subnormals;
         if (isSmallFloat(type) && !type.isBF16() &&
-            exponents >= type.getIntOrFloatBitWidth() - cast<FloatType>(type).getFPMantissaWidth()) {
+            exponents >=
+                type.getIntOrFloatBitWidth() - cast<FloatType>(type).getFPMantissaWidth()) {
           exponents = 8;
           subnormals = APFloat::semanticsMinExponent(cast<FloatType>(type).getFloatSemantics());
         }
@@ -371,9 +373,9 @@ Element kernel::constantElement(ArithContext &context, Attribute value, Type ele
   return {make(value), {}};
 }
 
-FailureOr<SmallVector<Element>> kernel::emitRegion(ArithContext &context, Region &region,
-                                                   ArrayRef<Element> arguments,
-                                                   llvm::function_ref<FailureOr<Element>(Value)> captured) {
+FailureOr<SmallVector<Element>>
+kernel::emitRegion(ArithContext &context, Region &region, ArrayRef<Element> arguments,
+                   llvm::function_ref<FailureOr<Element>(Value)> captured) {
   llvm::DenseMap<Value, Element> values;
   for (auto [argument, element] : llvm::zip_equal(region.getArguments(), arguments))
     values[argument] = element;
@@ -402,8 +404,8 @@ FailureOr<SmallVector<Element>> kernel::emitRegion(ArithContext &context, Region
       auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
       if (!elements || !elements.isSplat())
         return op.emitOpError("is not a scalar constant");
-      values[constant] = constantElement(context, elements.getSplatValue<Attribute>(),
-                                         elementOf(constant), lanes);
+      values[constant] =
+          constantElement(context, elements.getSplatValue<Attribute>(), elementOf(constant), lanes);
       continue;
     }
     if (isa<hlo::ReshapeOp, hlo::BroadcastInDimOp, hlo::OptimizationBarrierOp>(op) &&

@@ -21,7 +21,9 @@ bool Index::hasVectors() const {
   return llvm::any_of(terms, [](const Term &t) { return isa<VectorType>(t.value.getType()); });
 }
 
-bool Index::isUniform() const { return lane == 0 && !hasVectors(); }
+bool Index::isUniform() const {
+  return lane == 0 && !hasVectors();
+}
 
 bool kernel::isUniform(const Position &position) {
   return llvm::all_of(position, [](const Index &index) { return index.isUniform(); });
@@ -38,8 +40,7 @@ Index IndexSpace::variable(Value value, int64_t min, int64_t max, int64_t multip
   return variableAt(level, value, min, max, multiple);
 }
 
-Index IndexSpace::variableAt(unsigned at, Value value, int64_t min, int64_t max,
-                             int64_t multiple) {
+Index IndexSpace::variableAt(unsigned at, Value value, int64_t min, int64_t max, int64_t multiple) {
   if (min == max)
     return Index(min);
   // A value that is told twice keeps its number: terms are ordered by it, and two
@@ -117,8 +118,7 @@ Index IndexSpace::makeQuotient(const Index &dividend, int64_t divisor) {
   bool uniform = dividend.isUniform();
   unsigned at = uniform ? levelOf({dividend}) : level;
   for (const Quotient &known : quotients[at])
-    if (known.divisor == divisor && (uniform || known.lanes == lanes) &&
-        known.dividend == dividend)
+    if (known.divisor == divisor && (uniform || known.lanes == lanes) && known.dividend == dividend)
       return known.quotient;
   OpBuilder::InsertionGuard guard(builder);
   if (Operation *point = at < level && pointOf ? pointOf(at) : nullptr)
@@ -248,10 +248,10 @@ Value IndexSpace::scalar(const Index &index) {
   for (const Index::Term &term : index.terms) {
     if (isa<VectorType>(term.value.getType()))
       continue;
-    Value product = term.coefficient == 1
-                        ? term.value
-                        : builder.createOrFold<arith::MulIOp>(loc, term.value,
-                                                              constant(term.coefficient));
+    Value product =
+        term.coefficient == 1
+            ? term.value
+            : builder.createOrFold<arith::MulIOp>(loc, term.value, constant(term.coefficient));
     sum = sum ? builder.createOrFold<arith::AddIOp>(loc, sum, product) : product;
   }
   if (!sum)
@@ -260,7 +260,9 @@ Value IndexSpace::scalar(const Index &index) {
                         : sum;
 }
 
-Value IndexSpace::perLane(const Index &index) { return perLane(index, vectorBits); }
+Value IndexSpace::perLane(const Index &index) {
+  return perLane(index, vectorBits);
+}
 
 Value IndexSpace::perLane(const Index &index, unsigned bits) {
   Type element = builder.getIntegerType(bits);
@@ -286,8 +288,8 @@ Value IndexSpace::perLane(const Index &index, unsigned bits) {
     else if (width > bits)
       value = builder.create<arith::TruncIOp>(loc, type, value);
     if (term.coefficient != 1) {
-      Attribute factor = DenseElementsAttr::get(
-          type, builder.getIntegerAttr(element, term.coefficient));
+      Attribute factor =
+          DenseElementsAttr::get(type, builder.getIntegerAttr(element, term.coefficient));
       value = builder.createOrFold<arith::MulIOp>(
           loc, value, builder.create<arith::ConstantOp>(loc, cast<TypedAttr>(factor)));
     }

@@ -46,9 +46,8 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   int64_t tasks = 0, inputs = 0;
   if (parser.parseSymbolName(name) ||
       parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
-      parser.parseKeyword("tasks") || parser.parseInteger(tasks) ||
-      parser.parseKeyword("inputs") || parser.parseInteger(inputs) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+      parser.parseKeyword("tasks") || parser.parseInteger(tasks) || parser.parseKeyword("inputs") ||
+      parser.parseInteger(inputs) || parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   Properties &properties = result.getOrAddProperties<Properties>();
   properties.sym_name = name;
@@ -112,8 +111,8 @@ static LogicalResult verifyAccess(Operation *op, Type value, Value buffer, Opera
         !(lanes.getElementType().isInteger(32) || lanes.getElementType().isInteger(64)))
       return op->emitOpError() << "bad index type " << index.getType();
   }
-  if (mask && (!getElementTypeOrSelf(mask).isInteger(1) ||
-               isa<VectorType>(mask.getType()) != bool(vector)))
+  if (mask &&
+      (!getElementTypeOrSelf(mask).isInteger(1) || isa<VectorType>(mask.getType()) != bool(vector)))
     return op->emitOpError() << "bad mask type " << mask.getType();
   return success();
 }

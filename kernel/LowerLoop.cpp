@@ -125,8 +125,7 @@ public:
       : lowering(lowering), emitter(emitter), roots(roots), plan(std::move(plan)) {}
   static bool applies(const Plan &plan, graph::FusionOp fusion) {
     // Every operation is written once per row of the square.
-    return movesMinor(fusion) && !plan.outer.empty() &&
-           llvm::range_size(fusion.getBlock()) <= 16 &&
+    return movesMinor(fusion) && !plan.outer.empty() && llvm::range_size(fusion.getBlock()) <= 16 &&
            plan.outer.back() >= std::min<int64_t>(plan.lanes, 16) && plan.extent >= 4;
   }
   LogicalResult run(int64_t price);

@@ -20,7 +20,9 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 /// Long sums are cut into blocks, so that an accumulator sees at most so many
 /// elements one after another: error grows with the root of the length at most.
@@ -64,9 +66,8 @@ void ColumnLowering::plan() {
   for (hlo::ReduceOp op : reduces)
     llvm::append_range(operands, op.getInputs());
   auto isReduced = [&](int64_t d) { return llvm::is_contained(first.getDimensions(), d); };
-  auto groups = collapsedGroups(fusion, operands, [&](int64_t a, int64_t b) {
-    return isReduced(a) || isReduced(b);
-  });
+  auto groups = collapsedGroups(fusion, operands,
+                                [&](int64_t a, int64_t b) { return isReduced(a) || isReduced(b); });
   rows = typeOf(first->getResult(0)).getNumElements();
   // Results along the lanes: the innermost kept loop.
   for (const DimensionGroup &group : groups)
@@ -121,8 +122,7 @@ FailureOr<Elements> ColumnLowering::reduceColumn(Reduction &reduction, const Ind
         [&](const Index &block, ValueRange outer) -> FailureOr<Carried> {
           Value lower = space.scalar(space.scale(block, kBlock));
           Value upper = lowering.minimum(lowering.add(lower, lowering.constant(kBlock)), reduced);
-          FailureOr<Carried> inner =
-              forRangeCarrying(emitter, lower, upper, reduced, init, step);
+          FailureOr<Carried> inner = forRangeCarrying(emitter, lower, upper, reduced, init, step);
           if (failed(inner))
             return failure();
           FailureOr<Elements> sum = reduction.combine(reduction.unflatten(outer, *neutral),
@@ -178,8 +178,8 @@ LogicalResult ColumnLowering::run() {
   if (chunk < extent) {
     int64_t chunks = llvm::divideCeil(extent, chunk);
     Value count = lowering.constant(chunks);
-    Index row = space.variable(builder.create<arith::DivUIOp>(lowering.loc(), task, count), 0,
-                               rows - 1);
+    Index row =
+        space.variable(builder.create<arith::DivUIOp>(lowering.loc(), task, count), 0, rows - 1);
     Value piece = builder.create<arith::RemUIOp>(lowering.loc(), task, count);
     Value lower = lowering.multiply(piece, chunk);
     Value upper = lowering.minimum(lowering.add(lower, lowering.constant(chunk)), extent);

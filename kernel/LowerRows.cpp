@@ -22,9 +22,11 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
-constexpr int64_t kBlock = 256;              ///< tiles per block of a long sum
+constexpr int64_t kBlock = 256;             ///< tiles per block of a long sum
 constexpr int64_t kMostScratch = 256 << 10; ///< bytes of kept rows
 
 class RowsLowering {
@@ -111,9 +113,8 @@ void RowsLowering::chooseLoops() {
     if (typeOf(root).getShape() == type.getShape())
       roots.push_back(root);
   auto isReduced = [&](int64_t d) { return llvm::is_contained(first.getDimensions(), d); };
-  auto groups = collapsedGroups(fusion, roots, [&](int64_t a, int64_t b) {
-    return isReduced(a) != isReduced(b);
-  });
+  auto groups = collapsedGroups(fusion, roots,
+                                [&](int64_t a, int64_t b) { return isReduced(a) != isReduced(b); });
   inner = 1;
   for (const DimensionGroup &group : groups)
     if (isReduced(group.dims.front()))
@@ -159,8 +160,9 @@ void RowsLowering::chooseKept() {
     bool reduced = false, later = false;
     for (Operation *user : value.getUsers()) {
       reduced = reduced || isa<hlo::ReduceOp>(user);
-      later = later || (!isa<graph::YieldOp>(user) && !isa<hlo::ReduceOp>(user) &&
-                        passOf.lookup(user->getResult(0)) > pass) ||
+      later = later ||
+              (!isa<graph::YieldOp>(user) && !isa<hlo::ReduceOp>(user) &&
+               passOf.lookup(user->getResult(0)) > pass) ||
               (isa<graph::YieldOp>(user) && pass < passes);
     }
     if (!reduced || !later || cost < 8 || pass >= passes)
@@ -193,8 +195,8 @@ LogicalResult RowsLowering::storeKept(unsigned pass, const Index &row, const Ind
     FailureOr<Element> value = emitter.emit(each.value, elementPosition(each.value, row, element));
     if (failed(value))
       return failure();
-    auto type = RankedTensorType::get(
-        {extent}, cast<MemRefType>(each.scratch.getType()).getElementType());
+    auto type =
+        RankedTensorType::get({extent}, cast<MemRefType>(each.scratch.getType()).getElementType());
     if (failed(emitter.store(*value, type, each.scratch, {element})))
       return failure();
   }
@@ -226,8 +228,7 @@ FailureOr<Carried> RowsLowering::reduceSegment(Reduction &reduction, ArrayRef<El
       [&](const Index &block, ValueRange outer) -> FailureOr<Carried> {
         Value lower = space.scalar(space.scale(block, blockSize));
         Value upper = lowering.minimum(lowering.add(lower, lowering.constant(blockSize)), inner);
-        FailureOr<Carried> part =
-            forLanesCarrying(emitter, lower, upper, inner, lanes, init, step);
+        FailureOr<Carried> part = forLanesCarrying(emitter, lower, upper, inner, lanes, init, step);
         if (failed(part))
           return failure();
         FailureOr<Elements> sum = reduction.combine(reduction.unflatten(outer, neutral),
@@ -285,8 +286,8 @@ LogicalResult RowsLowering::emitReductions(unsigned pass, const Index &row) {
       IndexSpace &space = emitter.space();
       Index linear = space.linearize(position, typeOf(copy.value).getShape());
       Index element = space.subtract(linear, space.scale(row, extent));
-      auto type = RankedTensorType::get(
-          {extent}, cast<MemRefType>(copy.scratch.getType()).getElementType());
+      auto type = RankedTensorType::get({extent},
+                                        cast<MemRefType>(copy.scratch.getType()).getElementType());
       return emitter.load(type, copy.scratch, {element});
     });
   }
@@ -300,9 +301,8 @@ LogicalResult RowsLowering::emitRowValues(unsigned pass, const Index &row) {
       continue;
     Value value = op.getResult(0);
     bool isRow = typeOf(value).getNumElements() == rows && extent > 1;
-    bool spread = llvm::any_of(value.getUsers(), [](Operation *user) {
-      return isa<hlo::BroadcastInDimOp>(user);
-    });
+    bool spread = llvm::any_of(value.getUsers(),
+                               [](Operation *user) { return isa<hlo::BroadcastInDimOp>(user); });
     if (!isRow || !spread || passOf.lookup(value) != pass || pass == 0)
       continue;
     Position position = emitter.space().delinearize(row, typeOf(value).getShape());
@@ -332,27 +332,29 @@ LogicalResult RowsLowering::emitResults(const Index &row) {
       return failure();
   if (!anyElement)
     return success();
-  return forRange(emitter, lowering.constant(0), lowering.constant(segments), segments,
-                  [&](const Index &segment) {
-    return forLanes(emitter, lowering.constant(0), lowering.constant(inner), inner, lanes,
-                    [&](const Index &lane) -> LogicalResult {
-      Index element = space.add(space.scale(segment, inner), lane);
-      std::vector<std::pair<Element, unsigned>> results;
-      for (auto [i, root] : llvm::enumerate(roots)) {
-        if (!isElement(root))
-          continue;
-        FailureOr<Element> value = emitter.emit(root, elementPosition(root, row, element));
-        if (failed(value))
-          return failure();
-        results.push_back({*value, i});
-      }
-      for (auto &[value, i] : results)
-        if (failed(emitter.store(value, typeOf(roots[i]), emitter.outputBuffer(i),
-                                 elementPosition(roots[i], row, element))))
-          return failure();
-      return success();
-    });
-  });
+  return forRange(
+      emitter, lowering.constant(0), lowering.constant(segments), segments,
+      [&](const Index &segment) {
+        return forLanes(
+            emitter, lowering.constant(0), lowering.constant(inner), inner, lanes,
+            [&](const Index &lane) -> LogicalResult {
+              Index element = space.add(space.scale(segment, inner), lane);
+              std::vector<std::pair<Element, unsigned>> results;
+              for (auto [i, root] : llvm::enumerate(roots)) {
+                if (!isElement(root))
+                  continue;
+                FailureOr<Element> value = emitter.emit(root, elementPosition(root, row, element));
+                if (failed(value))
+                  return failure();
+                results.push_back({*value, i});
+              }
+              for (auto &[value, i] : results)
+                if (failed(emitter.store(value, typeOf(roots[i]), emitter.outputBuffer(i),
+                                         elementPosition(roots[i], row, element))))
+                  return failure();
+              return success();
+            });
+      });
 }
 
 LogicalResult RowsLowering::emitRow(const Index &row) {
@@ -376,8 +378,7 @@ LogicalResult RowsLowering::run() {
   choosePasses();
   chooseLoops();
   chooseKept();
-  int64_t price = picosecondsPerElement(fusion, std::min(width, lanes)) *
-                  (int64_t(passes) + 1) / 2;
+  int64_t price = picosecondsPerElement(fusion, std::min(width, lanes)) * (int64_t(passes) + 1) / 2;
   int64_t rowPrice = std::max<int64_t>(1, price) * extent + 20'000;
   int64_t rowsPerTask = std::clamp<int64_t>(20'000'000 / rowPrice, 1, rows);
   kernel.setTasks(llvm::divideCeil(rows, rowsPerTask));
@@ -389,4 +390,6 @@ LogicalResult RowsLowering::run() {
 
 } // namespace
 
-LogicalResult kernel::lowerRows(FusionLowering &lowering) { return RowsLowering(lowering).run(); }
+LogicalResult kernel::lowerRows(FusionLowering &lowering) {
+  return RowsLowering(lowering).run();
+}

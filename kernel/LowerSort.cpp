@@ -94,8 +94,7 @@ FailureOr<Value> SortLowering::isBefore(ArrayRef<Element> a, ArrayRef<Element> b
   SmallVector<Element> arguments;
   for (auto [x, y] : llvm::zip_equal(a, b))
     arguments.append({x, y});
-  FailureOr<SmallVector<Element>> result =
-      applyRegion(emitter, sort.getComparator(), arguments);
+  FailureOr<SmallVector<Element>> result = applyRegion(emitter, sort.getComparator(), arguments);
   if (failed(result))
     return failure();
   return Value((*result)[0].re);

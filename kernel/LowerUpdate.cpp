@@ -19,7 +19,9 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 struct Update {
   hlo::DynamicUpdateSliceOp op;
@@ -60,15 +62,16 @@ LogicalResult emitUpdate(FusionLowering &lowering, ElementEmitter &emitter, cons
   return forRange(emitter, first, last, rows, [&](const Index &row) {
     return forLanes(emitter, lowering.constant(0), lowering.constant(extent), extent, lanes,
                     [&](const Index &lane) -> LogicalResult {
-      Index linear = space.add(space.scale(row, extent), lane);
-      Position position = space.delinearize(linear, part.getShape());
-      FailureOr<Element> element = emitter.emit(op.getUpdate(), position);
-      if (failed(element))
-        return failure();
-      for (auto [index, offset] : llvm::zip_equal(position, start))
-        index = space.add(index, offset);
-      return emitter.store(*element, whole, emitter.outputBuffer(update.result), position);
-    });
+                      Index linear = space.add(space.scale(row, extent), lane);
+                      Position position = space.delinearize(linear, part.getShape());
+                      FailureOr<Element> element = emitter.emit(op.getUpdate(), position);
+                      if (failed(element))
+                        return failure();
+                      for (auto [index, offset] : llvm::zip_equal(position, start))
+                        index = space.add(index, offset);
+                      return emitter.store(*element, whole, emitter.outputBuffer(update.result),
+                                           position);
+                    });
   });
 }
 
@@ -104,8 +107,7 @@ LogicalResult kernel::lowerUpdate(FusionLowering &lowering) {
     int64_t price = picosecondsPerElement(fusion, lanes) * extent;
     Value first = lowering.constant(0), last = lowering.constant(rows);
     if (single) {
-      int64_t rowsPerTask =
-          std::clamp<int64_t>(20'000'000 / std::max<int64_t>(price, 1), 1, rows);
+      int64_t rowsPerTask = std::clamp<int64_t>(20'000'000 / std::max<int64_t>(price, 1), 1, rows);
       kernel.setTasks(llvm::divideCeil(rows, rowsPerTask));
       first = lowering.multiply(kernel.getTask(), rowsPerTask);
       last = lowering.minimum(lowering.add(first, lowering.constant(rowsPerTask)), rows);

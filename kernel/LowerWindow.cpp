@@ -178,8 +178,7 @@ FailureOr<Elements> SelectAndScatter::at(const Position &position) {
     FailureOr<Element> value = emitter.emit(op.getSource(), source);
     if (failed(selected) || failed(value))
       return failure();
-    FailureOr<SmallVector<Element>> next =
-        applyRegion(emitter, op.getScatter(), {sum[0], *value});
+    FailureOr<SmallVector<Element>> next = applyRegion(emitter, op.getScatter(), {sum[0], *value});
     if (failed(next))
       return failure();
     return selectElements(inside ? *selected & inside : *selected, *next, sum);

@@ -128,7 +128,8 @@ Value kernel::makeMask(OpBuilder &builder, Location loc, Value count, int64_t la
   SmallVector<int32_t> numbers;
   for (int64_t i = 0; i < lanes; ++i)
     numbers.push_back(i);
-  Value lane = builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  Value lane =
+      builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
   Value limit = builder.create<arith::IndexCastOp>(loc, builder.getI32Type(), count);
   limit = builder.create<vector::BroadcastOp>(loc, type, limit);
   return builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lane, limit);
@@ -139,7 +140,9 @@ FailureOr<Carried> kernel::forLanesCarrying(ElementEmitter &emitter, Value lower
                                             CarryingBody body) {
   OpBuilder &builder = emitter.getBuilder();
   Location loc = emitter.loc();
-  auto constant = [&](int64_t i) -> Value { return builder.create<arith::ConstantIndexOp>(loc, i); };
+  auto constant = [&](int64_t i) -> Value {
+    return builder.create<arith::ConstantIndexOp>(loc, i);
+  };
   int64_t whole = extent / lanes * lanes, rest = extent - whole;
   auto withLane = [&](Index index) {
     index.lane = lanes > 1 ? 1 : 0;
@@ -162,8 +165,8 @@ FailureOr<Carried> kernel::forLanesCarrying(ElementEmitter &emitter, Value lower
     carried.assign(loop.getResults().begin(), loop.getResults().end());
   }
   if (rest) {
-    Value here = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, upper,
-                                                     constant(whole));
+    Value here =
+        builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, upper, constant(whole));
     bool yields = !carried.empty();
     auto branch = builder.create<scf::IfOp>(loc, ValueRange(carried).getTypes(), here, yields);
     OpBuilder::InsertionGuard guard(builder);

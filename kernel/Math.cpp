@@ -17,7 +17,9 @@ using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
-bool kernel::isMathComposite(StringRef name) { return name == "chlo.erf" || name == "chlo.erfc"; }
+bool kernel::isMathComposite(StringRef name) {
+  return name == "chlo.erf" || name == "chlo.erfc";
+}
 
 FailureOr<Num> kernel::emitMath(Operation *op, Num x) {
   using Result = FailureOr<Num>;

@@ -37,7 +37,9 @@ static Num erfSingle(Num x) {
   return select(isNan(x), x, select(lt(size, 1.0), small, large));
 }
 
-Num kernel::erf(Num x) { return x.bits() == 64 ? erfDouble(x) : erfSingle(x); }
+Num kernel::erf(Num x) {
+  return x.bits() == 64 ? erfDouble(x) : erfSingle(x);
+}
 
 Num kernel::erfc(Num x) {
   return inDouble(x, [](Num x) {

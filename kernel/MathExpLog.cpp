@@ -94,7 +94,9 @@ static Num expm1Double(Num x) {
   return select(eq(x, 0.0), x, result); // -0
 }
 
-Num kernel::expm1(Num x) { return inDouble(x, expm1Double); }
+Num kernel::expm1(Num x) {
+  return inDouble(x, expm1Double);
+}
 
 namespace {
 /// x = 2^k (1 + f), 1 + f between sqrt(1/2) and sqrt(2), for positive normal x.
@@ -152,7 +154,9 @@ static Num logSingle(Num x) {
   return logSpecial(x, fma(k, kLn2High32, f + tail));
 }
 
-Num kernel::log(Num x) { return x.bits() == 64 ? logDouble(x) : logSingle(x); }
+Num kernel::log(Num x) {
+  return x.bits() == 64 ? logDouble(x) : logSingle(x);
+}
 
 Num kernel::log1p(Num x) {
   return inDouble(x, [](Num x) {

@@ -136,7 +136,8 @@ static Num cbrtDouble(Num x) {
   Num size = abs(x);
   Num tiny = lt(size, 0x1p-1000), huge = gt(size, 0x1p1000);
   Num one = size.constant(1.0);
-  Num scaled = size * select(tiny, size.constant(0x1p54), select(huge, size.constant(0x1p-54), one));
+  Num scaled =
+      size * select(tiny, size.constant(0x1p54), select(huge, size.constant(0x1p-54), one));
   // A third of the exponent, roughly, by dividing the upper half of the bits.
   Num upper = shiftRight(scaled.asBits(), 32);
   Num third = shiftRight(upper * 1431655766, 32) + 715094163;
@@ -155,7 +156,9 @@ static Num cbrtDouble(Num x) {
   return select(plain, copySign(y, x), x);
 }
 
-Num kernel::cbrt(Num x) { return inDouble(x, cbrtDouble); }
+Num kernel::cbrt(Num x) {
+  return inDouble(x, cbrtDouble);
+}
 
 Num kernel::hypot(Num x, Num y) {
   Num ax = abs(x), ay = abs(y);

@@ -46,8 +46,8 @@ static Angle withSlowPath(Num x, Num large, Angle fast) {
   builder.setInsertionPointToStart(branch.thenBlock());
   Type f64 = builder.getF64Type(), element = x.element();
   Num wide = x.extended(f64);
-  auto exact = builder.create<ReduceAngleOp>(in.loc, TypeRange{wide.type(), wide.type(), wide.type()},
-                                             Value(wide));
+  auto exact = builder.create<ReduceAngleOp>(
+      in.loc, TypeRange{wide.type(), wide.type(), wide.type()}, Value(wide));
   auto narrow = [&](Value value) { return Num(in, value).truncated(element); };
   Num invalid = x - x; // NaN for infinities
   Num high = narrow(exact.getHigh()) + invalid;

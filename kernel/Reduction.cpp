@@ -16,7 +16,9 @@ using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 using Elements = SmallVector<Element>;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 //===----------------------------------------------------------------------===//
 // What a reducer does
@@ -82,7 +84,9 @@ static std::optional<hlo::ComparisonDirection> matchArg(hlo::ReduceOp op) {
   return compare.getComparisonDirection();
 }
 
-bool kernel::isOrderFree(hlo::ReduceOp op) { return isSimple(op) || matchArg(op).has_value(); }
+bool kernel::isOrderFree(hlo::ReduceOp op) {
+  return isSimple(op) || matchArg(op).has_value();
+}
 
 /// The same, such that the order does not matter: of several NaN the first.
 static Elements combineArg(hlo::ReduceOp op, hlo::ComparisonDirection direction,
@@ -133,9 +137,8 @@ FailureOr<Elements> Reduction::combine(ArrayRef<Element> a, ArrayRef<Element> b)
       continue;
     }
     next += count;
-    FailureOr<Elements> combined =
-        emitRegion(context, op.getBody(), arguments,
-                   [&](Value outside) { return emitter.emit(outside, {}); });
+    FailureOr<Elements> combined = emitRegion(
+        context, op.getBody(), arguments, [&](Value outside) { return emitter.emit(outside, {}); });
     if (failed(combined)) {
       result = failure();
       break;
@@ -191,7 +194,8 @@ FailureOr<Elements> Reduction::acrossLanes(ArrayRef<Element> accumulators) {
     Elements low, high;
     for (const Element &element : current) {
       low.push_back({part(element.re, 0, lanes / 2), part(element.im, 0, lanes / 2)});
-      high.push_back({part(element.re, lanes / 2, lanes / 2), part(element.im, lanes / 2, lanes / 2)});
+      high.push_back(
+          {part(element.re, lanes / 2, lanes / 2), part(element.im, lanes / 2, lanes / 2)});
     }
     ElementEmitter::Tile tile(emitter, lanes / 2);
     FailureOr<Elements> combined = combine(low, high);

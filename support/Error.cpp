@@ -47,10 +47,16 @@ const CodeEntry &entryOf(ErrorCode code) {
 }
 } // namespace
 
-ErrorKind kindOf(ErrorCode code) { return entryOf(code).kind; }
-llvm::StringRef nameOf(ErrorCode code) { return entryOf(code).name; }
+ErrorKind kindOf(ErrorCode code) {
+  return entryOf(code).kind;
+}
+llvm::StringRef nameOf(ErrorCode code) {
+  return entryOf(code).name;
+}
 
-void Error::log(llvm::raw_ostream &os) const { os << nameOf(code) << ": " << message; }
+void Error::log(llvm::raw_ostream &os) const {
+  os << nameOf(code) << ": " << message;
+}
 
 llvm::Error makeError(ErrorCode code, const llvm::Twine &message) {
   return llvm::make_error<Error>(code, message.str());
@@ -109,7 +115,9 @@ DiagnosticCollector::~DiagnosticCollector() {
   impl->context->getDiagEngine().eraseHandler(impl->handler);
 }
 
-bool DiagnosticCollector::empty() const { return impl->text.empty(); }
+bool DiagnosticCollector::empty() const {
+  return impl->text.empty();
+}
 
 llvm::Error DiagnosticCollector::take(ErrorCode code, llvm::StringRef fallback) {
   std::string text = std::move(impl->text);

@@ -44,10 +44,14 @@ template <typename Args> Status guarded(Args *args) noexcept {
   }
 }
 
-template <typename Args> ErrorObject *entry(Args *args) noexcept { return guarded(args).release(); }
+template <typename Args> ErrorObject *entry(Args *args) noexcept {
+  return guarded(args).release();
+}
 
 /// The two slots that return nothing.
-template <typename Args> void voidEntry(Args *args) noexcept { (void)guarded(args); }
+template <typename Args> void voidEntry(Args *args) noexcept {
+  (void)guarded(args);
+}
 
 template <typename Args> void *slot() {
   if constexpr (std::is_same_v<Args, Error_Destroy_Args> ||

@@ -15,7 +15,11 @@ Backend &backend() {
 }
 } // namespace
 
-const Backend &currentBackend() { return backend(); }
-void setBackend(Backend replacement) { backend() = std::move(replacement); }
+const Backend &currentBackend() {
+  return backend();
+}
+void setBackend(Backend replacement) {
+  backend() = std::move(replacement);
+}
 
 } // namespace spokeshave::pjrt

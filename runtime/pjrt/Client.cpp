@@ -107,6 +107,8 @@ Client::Client(const Backend &backend) : compile(backend.compile), load(backend.
 }
 
 // Programs in flight use the memories: end them before those go.
-Client::~Client() { dispatcher.reset(); }
+Client::~Client() {
+  dispatcher.reset();
+}
 
 } // namespace spokeshave::pjrt

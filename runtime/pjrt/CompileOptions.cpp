@@ -124,9 +124,8 @@ bool readDevices(llvm::StringRef message, std::vector<int64_t> &ids) {
   return forEachField(message, [&](const Field &field) {
     if (field.id != 3 || field.wire != Field::Bytes)
       return true;
-    return forEachField(field.bytes, [&](const Field &device) {
-      return device.id != 1 || readIds(device, ids);
-    });
+    return forEachField(
+        field.bytes, [&](const Field &device) { return device.id != 1 || readIds(device, ids); });
   });
 }
 

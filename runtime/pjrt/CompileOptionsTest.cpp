@@ -17,7 +17,9 @@ namespace {
 std::string field(int id, const std::string &content) {
   return std::string{char(id << 3 | 2), char(content.size())} + content;
 }
-std::string number(int id, int value) { return {char(id << 3), char(value)}; }
+std::string number(int id, int value) {
+  return {char(id << 3), char(value)};
+}
 
 /// Options as JAX sends them: a device assignment, an option of the user's, and
 /// fields that nobody here knows.
@@ -41,8 +43,8 @@ TEST(CompileOptions, ReadsWhatMatters) {
   EXPECT_EQ(options.partitions, 1);
   EXPECT_EQ(options.deviceIds, std::vector<int64_t>{0});
   using Override = std::pair<std::string, std::string>;
-  EXPECT_EQ(options.overrides, (std::vector<Override>{
-                                   {"isa", "avx2"}, {"fusion", "false"}, {"threads", "7"}}));
+  EXPECT_EQ(options.overrides,
+            (std::vector<Override>{{"isa", "avx2"}, {"fusion", "false"}, {"threads", "7"}}));
 }
 
 TEST(CompileOptions, NothingMeansDeviceZero) {

@@ -68,8 +68,8 @@ public:
       if (result.alias >= 0)
         result.alias = withTokensBefore(result.alias);
     stats = program.stats;
-    callsOut = llvm::any_of(program.calls,
-                            [](const cpu::CallSpec &call) { return !call.isLibrary; });
+    callsOut =
+        llvm::any_of(program.calls, [](const cpu::CallSpec &call) { return !call.isLibrary; });
     // What a loop costs is known only if its trips are: run none on the caller.
     isTiny = !outline.hasLoops && program.calls.empty() && stats.bytesAccessed <= kTinyBytes &&
              stats.flops <= kTinyOperations && stats.transcendentals <= kTinyOperations / 16;
@@ -158,9 +158,8 @@ private:
 
 Outline Outline::of(mlir::ModuleOp module) {
   Outline outline;
-  outline.hasLoops =
-      module.walk([](stablehlo::WhileOp) { return mlir::WalkResult::interrupt(); })
-          .wasInterrupted();
+  outline.hasLoops = module.walk([](stablehlo::WhileOp) { return mlir::WalkResult::interrupt(); })
+                         .wasInterrupted();
   // A module without @main is refused by the compiler.
   if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main")) {
     for (mlir::Type type : main.getArgumentTypes())
@@ -221,8 +220,7 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
   if (!module)
     return diagnostics.take(ErrorCode::MalformedProgram, "the program could not be read");
   Outline outline = Outline::of(*module);
-  llvm::Expected<std::unique_ptr<cpu::Program>> program =
-      cpu::compile(std::move(module), options);
+  llvm::Expected<std::unique_ptr<cpu::Program>> program = cpu::compile(std::move(module), options);
   if (!program)
     return program.takeError();
   return load(std::move(*program), std::move(outline));

@@ -61,7 +61,9 @@ struct Dispatcher::State {
   }
 };
 
-Dispatcher::Dispatcher() : state(std::make_shared<State>()) { registerForkHandler(); }
+Dispatcher::Dispatcher() : state(std::make_shared<State>()) {
+  registerForkHandler();
+}
 
 Dispatcher::~Dispatcher() {
   State &own = *state;

@@ -41,8 +41,7 @@ Status shapeOf(const cpu::ValueSpec &spec, Shape &shape) {
   if (type == ElementType::Token)
     return makeShape(ElementType::Pred, std::array<int64_t, 1>{0}.data(), 1, shape);
   if (type == ElementType::Invalid)
-    return unimplemented("arrays of " + llvm::Twine(spec.elementType) +
-                         " as arguments or results");
+    return unimplemented("arrays of " + llvm::Twine(spec.elementType) + " as arguments or results");
   return makeShape(type, spec.shape.data(), spec.shape.size(), shape);
 }
 
@@ -90,8 +89,8 @@ std::string fingerprintOf(const CompiledBody &body, const cpu::CompileOptions &o
   static const uint64_t machine = TopologyDescription().fingerprint();
   std::string key = versionText() + "|" + std::to_string(options.hash()) + "|" +
                     std::to_string(machine) + "|" + body.source;
-  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
-      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(key.data()), key.size()));
+  llvm::XXH128_hash_t hash =
+      llvm::xxh3_128bits(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(key.data()), key.size()));
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
 }
 

@@ -22,8 +22,8 @@ ArrayLayout *layoutOfRank(size_t rank);
 /// by the handles to it and the executions in flight.
 struct CompiledBody {
   std::shared_ptr<LoadedProgram> program;
-  std::string source;          ///< the program as it came in
-  std::string compileOptions;  ///< as they came in
+  std::string source;         ///< the program as it came in
+  std::string compileOptions; ///< as they came in
   FrameworkOptions framework;
   std::string fingerprint;
 

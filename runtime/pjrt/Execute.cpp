@@ -45,7 +45,8 @@ Status Execution::chooseResultStorage(size_t index, std::vector<runtime::Execute
     inputs[alias].donated = static_cast<bool>(storage);
   }
   if (!storage) {
-    llvm::Expected<runtime::HostBlockRef> allocated = runtime::HostBlock::allocate(body->results[index].bytes);
+    llvm::Expected<runtime::HostBlockRef> allocated =
+        runtime::HostBlock::allocate(body->results[index].bytes);
     if (!allocated)
       return toStatus(allocated.takeError());
     storage = std::move(*allocated);
@@ -140,8 +141,7 @@ Status execute(LoadedExecutable &executable, const ExecuteRequest &request, Buff
   if (!execution->body)
     return invalidArgument("the executable was deleted");
   const CompiledBody &body = *execution->body;
-  if (Status status = checkArguments(body, request.arguments, execution->arguments);
-      !status.isOk())
+  if (Status status = checkArguments(body, request.arguments, execution->arguments); !status.isOk())
     return status;
 
   Device *device = executable.devices.front();
@@ -156,8 +156,7 @@ Status execute(LoadedExecutable &executable, const ExecuteRequest &request, Buff
   std::vector<std::unique_ptr<Buffer>> buffers;
   for (const Shape &shape : body.results) {
     execution->results.push_back(std::make_shared<Value>(ready));
-    buffers.push_back(
-        std::make_unique<Buffer>(device, memory, shape, execution->results.back()));
+    buffers.push_back(std::make_unique<Buffer>(device, memory, shape, execution->results.back()));
   }
   // From here on nothing fails any more.
   for (size_t i = 0; i < execution->donated.size(); ++i)

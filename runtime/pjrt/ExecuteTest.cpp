@@ -17,8 +17,7 @@ namespace {
 
 /// result[i] = argument[i] + 1, on two floats.
 llvm::Error addOne(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
-                   llvm::ArrayRef<runtime::ExecuteResult> results,
-                   const runtime::CancelToken &) {
+                   llvm::ArrayRef<runtime::ExecuteResult> results, const runtime::CancelToken &) {
   for (int i = 0; i < 2; ++i)
     static_cast<float *>(results[0].data)[i] = static_cast<float *>(arguments[0].data)[i] + 1;
   return llvm::Error::success();

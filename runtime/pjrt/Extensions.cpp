@@ -41,7 +41,10 @@ ArrayLayout *layoutOfRank(size_t rank) {
 namespace {
 //===-- Layouts ------------------------------------------------------------===//
 
-struct Layouts_Destroy_Args { SPOKESHAVE_PJRT_HEAD; ArrayLayout *layout; };
+struct Layouts_Destroy_Args {
+  SPOKESHAVE_PJRT_HEAD;
+  ArrayLayout *layout;
+};
 struct Layouts_Serialize_Args {
   SPOKESHAVE_PJRT_HEAD;
   ArrayLayout *layout;
@@ -94,7 +97,9 @@ template <typename Function> ErrorObject *guarded(Function function) noexcept {
   }
 }
 
-ErrorObject *destroyLayout(Layouts_Destroy_Args *) { return nullptr; }
+ErrorObject *destroyLayout(Layouts_Destroy_Args *) {
+  return nullptr;
+}
 
 ErrorObject *serializeLayout(Layouts_Serialize_Args *args) {
   return guarded([&] {

@@ -63,8 +63,8 @@ bool installInterruptHandler() {
     action.sa_sigaction = onInterrupt;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigemptyset(&action.sa_mask);
-    installed = sigaction(SIGINT, nullptr, &previous) == 0 &&
-                sigaction(SIGINT, &action, nullptr) == 0;
+    installed =
+        sigaction(SIGINT, nullptr, &previous) == 0 && sigaction(SIGINT, &action, nullptr) == 0;
   });
   return installed;
 }

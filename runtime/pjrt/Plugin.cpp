@@ -115,4 +115,6 @@ SPOKESHAVE_EXPORT void spokeshave_call_counts(int64_t *library, int64_t *custom)
   pjrt::cpuCallCounts(*library, *custom);
 }
 
-SPOKESHAVE_EXPORT void spokeshave_free(void *pointer) noexcept { free(pointer); }
+SPOKESHAVE_EXPORT void spokeshave_free(void *pointer) noexcept {
+  free(pointer);
+}

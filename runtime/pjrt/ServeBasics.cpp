@@ -30,11 +30,15 @@ Status serve(Error_GetCode_Args &args) {
 }
 
 // The framework asks after each error; an error from here would recur forever.
-Status serve(Error_ForEachPayload_Args &) { return {}; }
+Status serve(Error_ForEachPayload_Args &) {
+  return {};
+}
 
 //===-- Plugin -------------------------------------------------------------===//
 
-Status serve(Plugin_Initialize_Args &) { return {}; }
+Status serve(Plugin_Initialize_Args &) {
+  return {};
+}
 
 namespace {
 NamedValue integers(llvm::StringLiteral name, const int64_t *values, size_t count) {

@@ -32,7 +32,9 @@ Status copyBuffer(Buffer *source, Device *device, Memory *memory, Buffer *&copy)
   return {};
 }
 
-Event *eventOf(CompletionPtr completion) { return new Event{std::move(completion)}; }
+Event *eventOf(CompletionPtr completion) {
+  return new Event{std::move(completion)};
+}
 
 /// Copies [offset, offset + size) of the buffer's bytes to `target` once they
 /// are ready.
@@ -220,8 +222,8 @@ struct FutureCopy {
 void onFutureCopyReady(CopyRawToHostFutureReady *args) {
   std::unique_ptr<FutureCopy> copy(static_cast<FutureCopy *>(args->callback_data));
   if (args->error_code != StatusCode::Ok) {
-    copy->done->complete(Status(args->error_code,
-                                llvm::StringRef(args->error_message, args->error_message_size)));
+    copy->done->complete(
+        Status(args->error_code, llvm::StringRef(args->error_message, args->error_message_size)));
     return;
   }
   copyBytes(copy->value, copy->offset, copy->size, args->dst)
@@ -266,7 +268,8 @@ Status serve(Buffer_DonateWithControlDependency_Args &args) {
   });
   args.callback_data = new Dependency{over};
   args.dependency_ready_callback = onDependencyReady;
-  args.out_buffer = new Buffer(args.buffer->device, args.buffer->memory, args.buffer->shape, target);
+  args.out_buffer =
+      new Buffer(args.buffer->device, args.buffer->memory, args.buffer->shape, target);
   return {};
 }
 
@@ -275,8 +278,7 @@ Status serve(Buffer_Bitcast_Args &args) {
   if (Status status = liveValue(args.buffer, "the buffer", value); !status.isOk())
     return status;
   Shape shape;
-  if (Status status = makeShape(args.element_type, args.dims, args.num_dims, shape);
-      !status.isOk())
+  if (Status status = makeShape(args.element_type, args.dims, args.num_dims, shape); !status.isOk())
     return status;
   if (shape.bytes != args.buffer->shape.bytes)
     return invalidArgument("a bitcast from " + args.buffer->shape.text() + " to " + shape.text() +

@@ -104,7 +104,9 @@ Status serve(Client_TopologyDescription_Args &args) {
 }
 
 // There is one process, whatever the framework knows of others.
-Status serve(Client_UpdateGlobalProcessInfo_Args &) { return {}; }
+Status serve(Client_UpdateGlobalProcessInfo_Args &) {
+  return {};
+}
 
 //===-- Devices ------------------------------------------------------------===//
 

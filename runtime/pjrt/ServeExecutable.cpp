@@ -154,10 +154,10 @@ Status serve(LoadedExecutable_Execute_Args &args) {
   if (options.num_send_ops != 0 || options.num_recv_ops != 0)
     return unimplemented("send and recv callbacks of an execution");
   ExecuteRequest request;
-  request.arguments = llvm::ArrayRef(args.num_args ? args.argument_lists[0] : nullptr,
-                                     args.num_args);
-  request.notDonatable = llvm::ArrayRef(options.non_donatable_input_indices,
-                                        options.num_non_donatable_input_indices);
+  request.arguments =
+      llvm::ArrayRef(args.num_args ? args.argument_lists[0] : nullptr, args.num_args);
+  request.notDonatable =
+      llvm::ArrayRef(options.non_donatable_input_indices, options.num_non_donatable_input_indices);
   CompletionPtr done;
   if (Status status = execute(*args.executable, request, args.output_lists[0], done);
       !status.isOk())

@@ -104,8 +104,7 @@ Status serve(Client_BufferFromHostBuffer_Args &args) {
 
 Status serve(Client_CreateViewOfDeviceBuffer_Args &args) {
   Shape shape;
-  if (Status status = makeShape(args.element_type, args.dims, args.num_dims, shape);
-      !status.isOk())
+  if (Status status = makeShape(args.element_type, args.dims, args.num_dims, shape); !status.isOk())
     return status;
   Memory *memory = SPOKESHAVE_PJRT_HAS(args, memory) ? args.memory : nullptr;
   Place place;
@@ -129,7 +128,8 @@ Status serve(Client_CreateViewOfDeviceBuffer_Args &args) {
 
 Status serve(Client_CreateUninitializedBuffer_Args &args) {
   Shape shape;
-  if (Status status = makeShape(args.shape_element_type, args.shape_dims, args.shape_num_dims, shape);
+  if (Status status =
+          makeShape(args.shape_element_type, args.shape_dims, args.shape_num_dims, shape);
       !status.isOk())
     return status;
   Place place;
@@ -146,7 +146,8 @@ Status serve(Client_CreateUninitializedBuffer_Args &args) {
 
 Status serve(Client_CreateErrorBuffer_Args &args) {
   Shape shape;
-  if (Status status = makeShape(args.shape_element_type, args.shape_dims, args.shape_num_dims, shape);
+  if (Status status =
+          makeShape(args.shape_element_type, args.shape_dims, args.shape_num_dims, shape);
       !status.isOk())
     return status;
   Place place;
@@ -168,7 +169,8 @@ struct AliasFulfiller {
 
 Status serve(Client_CreateAliasBuffer_Args &args) {
   Shape shape;
-  if (Status status = makeShape(args.shape_element_type, args.shape_dims, args.shape_num_dims, shape);
+  if (Status status =
+          makeShape(args.shape_element_type, args.shape_dims, args.shape_num_dims, shape);
       !status.isOk())
     return status;
   Place place;
@@ -295,9 +297,8 @@ Status serve(AsyncHostToDeviceTransferManager_TransferLiteral_Args &args) {
       !status.isOk())
     return status;
   ValuePtr value = manager.values[args.buffer_index];
-  copyStrided(static_cast<char *>(value->storage()->data()),
-              denseStrides(shape.dims, elementBytes), static_cast<const char *>(args.data),
-              strides, shape.dims, elementBytes);
+  copyStrided(static_cast<char *>(value->storage()->data()), denseStrides(shape.dims, elementBytes),
+              static_cast<const char *>(args.data), strides, shape.dims, elementBytes);
   args.done_with_h2d_transfer = new Event{completed()};
   value->ready->complete({});
   return {};
@@ -307,9 +308,9 @@ Status serve(AsyncHostToDeviceTransferManager_RetrieveBuffer_Args &args) {
   TransferManager &manager = *args.transfer_manager;
   if (Status status = manager.check(args.buffer_index); !status.isOk())
     return status;
-  args.buffer_out = new Buffer(manager.place.device, manager.place.memory,
-                               manager.shapes[args.buffer_index],
-                               manager.values[args.buffer_index]);
+  args.buffer_out =
+      new Buffer(manager.place.device, manager.place.memory, manager.shapes[args.buffer_index],
+                 manager.values[args.buffer_index]);
   return {};
 }
 
@@ -339,6 +340,8 @@ Status serve(AsyncHostToDeviceTransferManager_SetBufferError_Args &args) {
 }
 
 // Metadata is for other platforms' tracing.
-Status serve(AsyncHostToDeviceTransferManager_AddMetadata_Args &) { return {}; }
+Status serve(AsyncHostToDeviceTransferManager_AddMetadata_Args &) {
+  return {};
+}
 
 } // namespace spokeshave::pjrt

@@ -12,7 +12,9 @@
 namespace spokeshave::pjrt {
 
 #define SPOKESHAVE_UNSUPPORTED(slot, reason)                                                       \
-  Status serve(slot##_Args &) { return unimplemented("PJRT_" #slot " is not supported: " reason); }
+  Status serve(slot##_Args &) {                                                                    \
+    return unimplemented("PJRT_" #slot " is not supported: " reason);                              \
+  }
 
 // Streams serve programs with recv operations, which are not compiled here.
 SPOKESHAVE_UNSUPPORTED(CopyToDeviceStream_Destroy, "programs have no recv operations")

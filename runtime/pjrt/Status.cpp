@@ -11,21 +11,25 @@
 namespace spokeshave::pjrt {
 
 namespace {
-void destroyError(ErrorObject *error) { delete error; }
+void destroyError(ErrorObject *error) {
+  delete error;
+}
 
 void messageOfError(const ErrorObject *error, const char **message, size_t *size) {
   *message = error->status.message().data();
   *size = error->status.message().size();
 }
 
-StatusCode codeOfError(const ErrorObject *error) { return error->status.code(); }
+StatusCode codeOfError(const ErrorObject *error) {
+  return error->status.code();
+}
 
 // Our errors carry no payloads; the framework asks each time.
 void forEachPayload(const ErrorObject *, PayloadVisitor, void *) {}
 
-constexpr ErrorTable kErrorTable = {
-    sizeof(ErrorTable), sizeof(ErrorObject), nullptr,       destroyError,
-    messageOfError,     codeOfError,         forEachPayload};
+constexpr ErrorTable kErrorTable = {sizeof(ErrorTable), sizeof(ErrorObject), nullptr,
+                                    destroyError,       messageOfError,      codeOfError,
+                                    forEachPayload};
 
 StatusCode codeOf(spokeshave::ErrorCode code) {
   switch (code) {

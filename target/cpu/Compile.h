@@ -22,7 +22,7 @@ struct CompileOptions {
   std::string isa = "native"; ///< "native", "avx512", "avx2", "x86-64"
   int threads = 0;            ///< 0: from affinity and cgroup quota
   bool verifyEachPass = false;
-  bool fusion = true;         ///< off: one kernel per operation, for bisecting
+  bool fusion = true; ///< off: one kernel per operation, for bisecting
 
   /// Sets `name` from text; a user error for an unknown name or bad value.
   llvm::Error set(llvm::StringRef name, llvm::StringRef value);
@@ -55,7 +55,7 @@ struct KernelInfo {
 struct CompileStats {
   std::vector<KernelInfo> kernels;
   int64_t libraryCalls = 0, customCalls = 0, arenaBytes = 0, scratchBytes = 0, codeBytes = 0;
-  int64_t instructionsBefore = 0, instructionsAfter = 0; ///< fusion's duplication
+  int64_t instructionsBefore = 0, instructionsAfter = 0;     ///< fusion's duplication
   int64_t flops = 0, transcendentals = 0, bytesAccessed = 0; ///< loops counted by trips where known
   double millisecondsFront = 0, millisecondsCode = 0;
 };
@@ -72,7 +72,8 @@ struct Program {
 
 /// Called after each level with its name (stablehlo, graph, schedule, kernel,
 /// llvm, asm) and a printer; lets tools show every level of the road.
-using Snapshot = std::function<void(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)>)>;
+using Snapshot =
+    std::function<void(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)>)>;
 
 /// Compiles `module` (StableHLO, one public function @main) and consumes it.
 /// Errors are spokeshave::Error of kind User or Internal.

@@ -41,13 +41,14 @@ LogicalResult KernelEmitter::emitFunction(kernel::FuncOp kernel) {
   llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty();
   auto *type =
       llvm::FunctionType::get(builder.getVoidTy(), {pointer, i64, i64, pointer}, /*vararg=*/false);
-  function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel.getSymName(),
-                                    module);
+  function =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), module);
   setFunctionAttributes(*function, machine);
   function->addParamAttr(0, llvm::Attribute::NoAlias);
   function->addParamAttr(0, llvm::Attribute::ReadOnly);
   function->addParamAttr(3, llvm::Attribute::NoAlias);
-  function->addParamAttr(3, llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(64)));
+  function->addParamAttr(3,
+                         llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(64)));
   scratch = function->getArg(3);
 
   llvm::BasicBlock *entry = newBlock("entry"), *header = newBlock("task"), *exit = newBlock("exit");

@@ -75,8 +75,8 @@ llvm::Value *KernelEmitter::emitLoad(kernel::LoadOp op) {
     llvm::Value *lane = builder.CreateInsertElement(
         llvm::PoisonValue::get(llvm::FixedVectorType::get(builder.getInt1Ty(), 1)), condition,
         uint64_t(0));
-    llvm::Value *loaded = builder.CreateMaskedLoad(one, from.base, align, lane,
-                                                   llvm::Constant::getNullValue(one));
+    llvm::Value *loaded =
+        builder.CreateMaskedLoad(one, from.base, align, lane, llvm::Constant::getNullValue(one));
     return builder.CreateExtractElement(loaded, uint64_t(0));
   };
   if (!vector)
@@ -94,9 +94,9 @@ llvm::Value *KernelEmitter::emitLoad(kernel::LoadOp op) {
       if (mask)
         mask = builder.CreateShuffleVector(mask, reversed(lanes));
     }
-    llvm::Value *loaded = mask ? (llvm::Value *)builder.CreateMaskedLoad(type, from.base, align,
-                                                                         mask, zero)
-                               : builder.CreateAlignedLoad(type, from.base, align);
+    llvm::Value *loaded =
+        mask ? (llvm::Value *)builder.CreateMaskedLoad(type, from.base, align, mask, zero)
+             : builder.CreateAlignedLoad(type, from.base, align);
     return stride == 1 ? loaded : builder.CreateShuffleVector(loaded, reversed(lanes));
   }
   if (!mask)
@@ -149,10 +149,10 @@ llvm::Value *KernelEmitter::emitTable(kernel::TableOp op) {
   auto add = [&](const APInt &bits) {
     llvm::Constant *integer = llvm::ConstantInt::get(
         module.getContext(), bits.zextOrTrunc(element->getScalarSizeInBits()));
-    constants.push_back(element->isIntegerTy()
-                            ? integer
-                            : llvm::ConstantFP::get(
-                                  element, APFloat(element->getFltSemantics(), bits)));
+    constants.push_back(
+        element->isIntegerTy()
+            ? integer
+            : llvm::ConstantFP::get(element, APFloat(element->getFltSemantics(), bits)));
   };
   if (isa<FloatType>(elements.getElementType()))
     for (APFloat value : elements.getValues<APFloat>())
@@ -163,9 +163,9 @@ llvm::Value *KernelEmitter::emitTable(kernel::TableOp op) {
   else
     return nullptr;
   auto *type = llvm::ArrayType::get(element, constants.size());
-  auto *global = new llvm::GlobalVariable(module, type, /*isConstant=*/true,
-                                          llvm::GlobalValue::PrivateLinkage,
-                                          llvm::ConstantArray::get(type, constants), "table");
+  auto *global =
+      new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                               llvm::ConstantArray::get(type, constants), "table");
   global->setAlignment(llvm::Align(64));
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return global;
@@ -176,7 +176,7 @@ void KernelEmitter::emitPrefetch(kernel::PrefetchOp op) {
   Address at = address(op.getBuffer(), op.getIndices(), element);
   if (at.offsets)
     return;
-  builder.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder.getPtrTy()},
-                          {at.base, builder.getInt32(0), builder.getInt32(op.getLocality()),
-                           builder.getInt32(1)});
+  builder.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {builder.getPtrTy()},
+      {at.base, builder.getInt32(0), builder.getInt32(op.getLocality()), builder.getInt32(1)});
 }

@@ -15,14 +15,30 @@ using namespace spokeshave;
 using namespace spokeshave::cpu;
 
 /// 64 zeros, then the bits of 2/pi.
-static constexpr uint64_t kTwoOverPi[] = {
-    0,
-    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
-    0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
-    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
-    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
-    0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
-    0xa9e391615ee61b08, 0x6599855f14a06840, 0x8dffd8804d732731};
+static constexpr uint64_t kTwoOverPi[] = {0,
+                                          0xa2f9836e4e441529,
+                                          0xfc2757d1f534ddc0,
+                                          0xdb6295993c439041,
+                                          0xfe5163abdebbc561,
+                                          0xb7246e3a424dd2e0,
+                                          0x06492eea09d1921c,
+                                          0xfe1deb1cb129a73e,
+                                          0xe88235f52ebb4484,
+                                          0xe99c7026b45f7e41,
+                                          0x3991d639835339f4,
+                                          0x9c845f8bbdf9283b,
+                                          0x1ff897ffde05980f,
+                                          0xef2f118b5a0a6d1f,
+                                          0x6d367ecf27cb09b7,
+                                          0x4f463f669e5fea2d,
+                                          0x7527bac7ebe5f17b,
+                                          0x3d0739f78a5292ea,
+                                          0x6bfb5fb11f8d5d08,
+                                          0x56033046fc7b6bab,
+                                          0xf0cfbc209af4361d,
+                                          0xa9e391615ee61b08,
+                                          0x6599855f14a06840,
+                                          0x8dffd8804d732731};
 /// pi/2 * 2^63, in two words.
 static constexpr uint64_t kHalfPiHigh = 0xc90fdaa22168c234, kHalfPiLow = 0xc4c6628b80dc1cd1;
 
@@ -50,8 +66,7 @@ private:
   /// n * 2^exponent, n unsigned.
   llvm::Value *scaled(llvm::Value *n, llvm::Value *exponent) {
     llvm::Value *bits = b.CreateShl(b.CreateAdd(exponent, c(1023)), 52);
-    return b.CreateFMul(b.CreateUIToFP(n, b.getDoubleTy()),
-                        b.CreateBitCast(bits, b.getDoubleTy()));
+    return b.CreateFMul(b.CreateUIToFP(n, b.getDoubleTy()), b.CreateBitCast(bits, b.getDoubleTy()));
   }
 
   llvm::IRBuilder<> &b;
@@ -71,8 +86,8 @@ ReduceWriter::Result ReduceWriter::write(llvm::Value *x) {
   llvm::Value *word = b.CreateLShr(at, 6), *shift = b.CreateAnd(at, c(63));
   llvm::Value *raw[4], *window[3];
   for (int i = 0; i < 4; ++i)
-    raw[i] = b.CreateAlignedLoad(i64, b.CreateGEP(i64, table, b.CreateAdd(word, c(i))),
-                                 llvm::Align(8));
+    raw[i] =
+        b.CreateAlignedLoad(i64, b.CreateGEP(i64, table, b.CreateAdd(word, c(i))), llvm::Align(8));
   for (int i = 0; i < 3; ++i)
     window[i] = funnel(raw[i], raw[i + 1], shift);
   // The product modulo 2^192, most significant word r0: in units of 2^-190.
@@ -85,19 +100,16 @@ ReduceWriter::Result ReduceWriter::write(llvm::Value *x) {
   llvm::Value *fractionHigh = funnel(r0, r1, c(2)), *fractionLow = funnel(r1, r2, c(2));
   llvm::Value *negative = b.CreateICmpSLT(fractionHigh, c(0));
   quadrant = b.CreateAdd(quadrant, b.CreateZExt(negative, i64));
-  llvm::Value *fraction =
-      b.CreateOr(b.CreateShl(wide(fractionHigh), 64), wide(fractionLow));
+  llvm::Value *fraction = b.CreateOr(b.CreateShl(wide(fractionHigh), 64), wide(fractionLow));
   fraction = b.CreateSelect(negative, b.CreateNeg(fraction), fraction);
-  llvm::Value *zeros =
-      b.CreateIntrinsic(llvm::Intrinsic::ctlz, {i128}, {fraction, b.getFalse()});
+  llvm::Value *zeros = b.CreateIntrinsic(llvm::Intrinsic::ctlz, {i128}, {fraction, b.getFalse()});
   llvm::Value *normal = b.CreateShl(fraction, zeros);
   // times pi/2: the upper 128 bits of the product.
   llvm::Value *g = upper(normal), *h = lower(normal);
-  llvm::Value *product = b.CreateAdd(
-      multiply(g, c(kHalfPiHigh)), b.CreateAdd(wide(upper(multiply(g, c(kHalfPiLow)))),
-                                               wide(upper(multiply(h, c(kHalfPiHigh))))));
-  llvm::Value *more =
-      b.CreateIntrinsic(llvm::Intrinsic::ctlz, {i128}, {product, b.getFalse()});
+  llvm::Value *product = b.CreateAdd(multiply(g, c(kHalfPiHigh)),
+                                     b.CreateAdd(wide(upper(multiply(g, c(kHalfPiLow)))),
+                                                 wide(upper(multiply(h, c(kHalfPiHigh))))));
+  llvm::Value *more = b.CreateIntrinsic(llvm::Intrinsic::ctlz, {i128}, {product, b.getFalse()});
   product = b.CreateShl(product, more);
   llvm::Value *total = lower(b.CreateAdd(zeros, more));
   // 53 bits, then 64 more: exact, and the rest.
@@ -119,9 +131,9 @@ static llvm::GlobalVariable *tableIn(llvm::Module &module) {
   if (auto *known = module.getNamedGlobal("spokeshave.two_over_pi"))
     return known;
   llvm::Constant *data = llvm::ConstantDataArray::get(module.getContext(), kTwoOverPi);
-  auto *table = new llvm::GlobalVariable(module, data->getType(), true,
-                                         llvm::GlobalValue::PrivateLinkage, data,
-                                         "spokeshave.two_over_pi");
+  auto *table =
+      new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                               data, "spokeshave.two_over_pi");
   table->setAlignment(llvm::Align(64));
   return table;
 }
@@ -152,7 +164,8 @@ static llvm::Function *reduceFunction(llvm::Module &module, llvm::Type *type,
   for (llvm::PHINode *&sum : sums)
     sum = b.CreatePHI(type, 2);
   llvm::Value *x = function->getArg(0);
-  auto result = ReduceWriter(b, tableIn(module)).write(vector ? b.CreateExtractElement(x, lane) : x);
+  auto result =
+      ReduceWriter(b, tableIn(module)).write(vector ? b.CreateExtractElement(x, lane) : x);
   llvm::Value *next = b.CreateAdd(lane, b.getInt64(1));
   llvm::Value *parts[3] = {result.quadrant, result.high, result.low};
   llvm::Value *packed = llvm::PoisonValue::get(pack);

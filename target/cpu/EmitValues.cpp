@@ -39,8 +39,8 @@ llvm::Type *KernelEmitter::convert(Type type) {
 llvm::Constant *KernelEmitter::constant(Attribute value, Type type) {
   llvm::Type *target = convert(type);
   if (auto integer = dyn_cast<IntegerAttr>(value))
-    return llvm::ConstantInt::get(
-        target, integer.getValue().zextOrTrunc(target->getScalarSizeInBits()));
+    return llvm::ConstantInt::get(target,
+                                  integer.getValue().zextOrTrunc(target->getScalarSizeInBits()));
   if (auto number = dyn_cast<FloatAttr>(value))
     return llvm::ConstantFP::get(target, number.getValue());
   auto elements = dyn_cast<DenseElementsAttr>(value);

@@ -24,7 +24,7 @@ def _dtype(name):
 
 
 def _example(dtype):
-    values = np.arange(1, 13).reshape(3, 4) % (2 if dtype == bool else 3)
+    values = np.arange(1, 13).reshape(3, 4) % (2 if np.dtype(dtype).kind == "b" else 3)
     return values.astype(np.float32).astype(dtype)
 
 

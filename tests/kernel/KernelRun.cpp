@@ -106,9 +106,9 @@ static void optimize(llvm::Module &module) {
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, graphs, modules);
   llvm::ModulePassManager pipeline;
-  check(!passes.parsePassPipeline(
-            pipeline, "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-                      "loop-mssa(licm<allowspeculation>),early-cse,simplifycfg)"),
+  check(!passes.parsePassPipeline(pipeline,
+                                  "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+                                  "loop-mssa(licm<allowspeculation>),early-cse,simplifycfg)"),
         "bad pipeline");
   pipeline.run(module, modules);
 }
@@ -195,9 +195,9 @@ int main(int argc, char **argv) {
     char *start = static_cast<char *>(buffers[i]);
     bool elsewhere = start < bytes.data() || start > bytes.data() + bytes.size();
     auto isCanary = [](char c) { return c == char(0xAB); };
-    bool intact = elsewhere ||
-                  (std::all_of(bytes.data(), start, isCanary) &&
-                   std::all_of(start + sizes[i], bytes.data() + bytes.size(), isCanary));
+    bool intact =
+        elsewhere || (std::all_of(bytes.data(), start, isCanary) &&
+                      std::all_of(start + sizes[i], bytes.data() + bytes.size(), isCanary));
     check(intact, "buffer " + llvm::Twine(i) + " was written out of bounds");
     if (int64_t(i) < inputs)
       continue;

@@ -1,11 +1,11 @@
 """Runs a JAX function as one kernel through kernel-run, and gives NumPy results."""
+
 import os
 import subprocess
 import tempfile
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 
@@ -28,21 +28,39 @@ def stablehlo(function, *arguments):
     return module.operation.get_asm(print_generic_op_form=True, large_elements_limit=None)
 
 
-_NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "complex64": "complex<f32>",
-          "complex128": "complex<f64>", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "bool": "i1",
-          "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "uint64": "ui64"}
+_NAMES = {
+    "float32": "f32",
+    "float64": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "complex64": "complex<f32>",
+    "complex128": "complex<f64>",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "bool": "i1",
+    "uint8": "ui8",
+    "uint16": "ui16",
+    "uint32": "ui32",
+    "uint64": "ui64",
+}
 
 
 def unary_text(op, x):
     """One operation on one tensor; names with a dot that are no StableHLO become composites."""
     t = f"tensor<{''.join(f'{d}x' for d in x.shape)}{_NAMES[x.dtype.name]}>"
     if op.startswith("chlo."):
-        call = (f'"stablehlo.composite"(%0) <{{name = "{op}", decomposition = @stub, version = 1 : i32, '
-                f'composite_attributes = {{}}}}> : ({t}) -> {t}')
+        call = (
+            f'"stablehlo.composite"(%0) <{{name = "{op}", decomposition = @stub, version = 1 : i32, '
+            f"composite_attributes = {{}}}}> : ({t}) -> {t}"
+        )
     else:
         call = f'"stablehlo.{op}"(%0) : ({t}) -> {t}'
-    return (f"module {{ func.func @main(%0: {t}) -> {t} {{ %1 = {call}\n return %1 : {t} }}\n"
-            f"func.func private @stub(%0: {t}) -> {t} {{ return %0 : {t} }} }}")
+    return (
+        f"module {{ func.func @main(%0: {t}) -> {t} {{ %1 = {call}\n return %1 : {t} }}\n"
+        f"func.func private @stub(%0: {t}) -> {t} {{ return %0 : {t} }} }}"
+    )
 
 
 def run(function, *arguments, kind="loop", isa="native", text=None, time=False):
@@ -59,8 +77,12 @@ def run(function, *arguments, kind="loop", isa="native", text=None, time=False):
         environment = dict(os.environ)
         if time:
             environment["KERNEL_RUN_TIME"] = "1"
-        done = subprocess.run([str(BINARY), str(folder / "in.mlir"), kind, isa, str(folder / "out"), *names],
-                              capture_output=True, text=True, env=environment)
+        done = subprocess.run(
+            [str(BINARY), str(folder / "in.mlir"), kind, isa, str(folder / "out"), *names],
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
         if os.environ.get("KERNEL_RUN_DUMP"):
             print(done.stderr)
         if done.returncode:
@@ -82,10 +104,15 @@ def ulp_error(got, want):
     info = np.finfo(dtype) if dtype.kind == "f" else ml_dtypes.finfo(dtype)
     rounded = want.astype(dtype)
     special = ~np.isfinite(rounded.astype(np.float64)) | ~np.isfinite(got.astype(np.float64))
-    both = np.where(special, rounded.astype(np.float64), 0), np.where(special, got.astype(np.float64), 0)
+    both = (
+        np.where(special, rounded.astype(np.float64), 0),
+        np.where(special, got.astype(np.float64), 0),
+    )
     mismatch = ~((both[0] == both[1]) | (np.isnan(both[0]) & np.isnan(both[1])))
     # Overflow that is right to within an ulp of the largest number is no mismatch here.
-    spacing = np.spacing(np.maximum(np.abs(rounded), info.smallest_normal).astype(dtype)).astype(np.longdouble)
+    spacing = np.spacing(np.maximum(np.abs(rounded), info.smallest_normal).astype(dtype)).astype(
+        np.longdouble
+    )
     error = np.abs(got.astype(np.longdouble) - want.astype(np.longdouble)) / np.abs(spacing)
     error = np.where(special, np.where(mismatch, np.inf, 0), error)
     return error

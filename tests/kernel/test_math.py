@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from jax import lax
-
 from harness import run, ulp_error, unary_text
+from jax import lax
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -19,7 +18,9 @@ def samples(dtype, low, high, seed=0):
     small = small[(small > low) & (small < high)]
     bits = r.randint(0, 2**31 - 1, N).astype(np.uint32).view(np.float32).astype(np.float64)
     bits = bits[(bits > low) & (bits < high)]
-    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 0.5, -0.5, 1e-45, 1e-310, -1e-310, 5e-324])
+    special = np.array(
+        [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 0.5, -0.5, 1e-45, 1e-310, -1e-310, 5e-324]
+    )
     return np.concatenate([x, small, bits, -bits if low < 0 else bits[:0], special]).astype(dtype)
 
 
@@ -30,8 +31,17 @@ def longdouble(f):
 def with_mpmath(f):
     def g(x):
         with mpmath.workprec(120):
-            return np.array([np.longdouble(mpmath.nstr(f(mpmath.mpf(float(v))), 30)) if np.isfinite(v) else
-                             np.longdouble(float(f(mpmath.mpf(float(v))))) if v == v else np.longdouble("nan") for v in x])
+            return np.array(
+                [
+                    np.longdouble(mpmath.nstr(f(mpmath.mpf(float(v))), 30))
+                    if np.isfinite(v)
+                    else np.longdouble(float(f(mpmath.mpf(float(v)))))
+                    if v == v
+                    else np.longdouble("nan")
+                    for v in x
+                ]
+            )
+
     return g
 
 
@@ -43,8 +53,15 @@ CASES = [
     ("log", lax.log, longdouble(np.log), (0, 3e38), (0, 1e308), 1.5, 1.5),
     ("log1p", lax.log1p, longdouble(np.log1p), (-1, 3e38), (-1, 1e308), 1, 2),
     ("tanh", lax.tanh, longdouble(np.tanh), (-10, 10), (-20, 20), 2, 2),
-    ("logistic", lax.logistic, lambda x: np.where(x >= 0, 1 / (1 + np.exp(-L(x))), np.exp(L(x)) / (1 + np.exp(L(x)))),
-     (-100, 20), (-740, 40), 2, 2),
+    (
+        "logistic",
+        lax.logistic,
+        lambda x: np.where(x >= 0, 1 / (1 + np.exp(-L(x))), np.exp(L(x)) / (1 + np.exp(L(x)))),
+        (-100, 20),
+        (-740, 40),
+        2,
+        2,
+    ),
     ("sin", lax.sin, longdouble(np.sin), (-1000, 1000), (-1000, 1000), 1.5, 1.5),
     ("cos", lax.cos, longdouble(np.cos), (-1000, 1000), (-1000, 1000), 1.5, 1.5),
     ("sin_large", lax.sin, with_mpmath(mpmath.sin), (-3e38, 3e38), (-1e308, 1e308), 1.5, 1.5),
@@ -87,7 +104,10 @@ def test_pow(dtype):
         y[:N] /= 8
     s = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 2, -2, 0.5, -0.5, 3, -3, 1e30, -1e30])
     a, b = np.meshgrid(s, s)
-    x, y = np.concatenate([x, a.ravel()]).astype(dtype), np.concatenate([y, b.ravel()]).astype(dtype)
+    x, y = (
+        np.concatenate([x, a.ravel()]).astype(dtype),
+        np.concatenate([y, b.ravel()]).astype(dtype),
+    )
     with np.errstate(all="ignore"):
         want = np.power(x.astype(L), y.astype(L))
     (got,) = run(lax.pow, x, y)
@@ -102,7 +122,10 @@ def test_atan2(dtype):
     y, x = r.randn(2, N) * np.exp2(r.uniform(-60, 60, (2, N)))
     s = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e38, 1e-38])
     a, b = np.meshgrid(s, s)
-    y, x = np.concatenate([y, a.ravel()]).astype(dtype), np.concatenate([x, b.ravel()]).astype(dtype)
+    y, x = (
+        np.concatenate([y, a.ravel()]).astype(dtype),
+        np.concatenate([x, b.ravel()]).astype(dtype),
+    )
     want = np.arctan2(y.astype(L), x.astype(L))
     (got,) = run(lax.atan2, y, x)
     error = ulp_error(got, want)
@@ -121,7 +144,10 @@ def test_rem(dtype, isa):
         y[50:150] *= dtype(1e-30)
     s = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 5])
     a, b = np.meshgrid(s, s)
-    x, y = np.concatenate([x, a.ravel()]).astype(dtype), np.concatenate([y, b.ravel()]).astype(dtype)
+    x, y = (
+        np.concatenate([x, a.ravel()]).astype(dtype),
+        np.concatenate([y, b.ravel()]).astype(dtype),
+    )
     with np.errstate(all="ignore"):
         want = np.fmod(x, y)
     (got,) = run(lax.rem, x, y, isa=isa)
