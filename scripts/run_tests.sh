@@ -36,8 +36,16 @@ run_pytest() { # PYTHON arguments... -> runs and counts
   if [ $status -ne 0 ] && [ -z "$(field failed "$last")" ]; then failed=$((failed + 1)); fi
 }
 
+venv=$(scripts/make_venv.sh "$(scripts/find_pythons.sh)")
+echo "== kernels alone"
+KERNEL_RUN=$PWD/$build/tests/kernel-run JAX_PLATFORMS=cpu \
+  run_pytest "$venv/bin/python" tests/kernel/test_kernels.py -k "not avx2 and not x86"
+if [ -z "$quick" ]; then
+  KERNEL_RUN=$PWD/$build/tests/kernel-run JAX_PLATFORMS=cpu \
+    run_pytest "$venv/bin/python" tests/kernel/test_elementwise.py tests/kernel/test_math.py -k "not avx2 and not x86"
+fi
+
 if [ -n "$quick" ]; then
-  venv=$(scripts/make_venv.sh "$(scripts/find_pythons.sh)")
   echo "== programs through JAX, quick ($venv)"
   SPOKESHAVE_LIBRARY=$PWD/$build/runtime/pjrt/libspokeshave_pjrt.so PYTHONPATH=$PWD/python:$PWD/tests/plugin \
     run_pytest "$venv/bin/python" tests/e2e -m quick
