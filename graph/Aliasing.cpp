@@ -100,7 +100,8 @@ bool isSliceAtUpdate(Operation *op, sh::DynamicUpdateSliceOp update) {
 }
 
 bool mayShareInUpdate(FusionOp fusion, BlockArgument argument, unsigned output) {
-  auto update = withoutViews(fusion.getYield().getValues()[output]).getDefiningOp<sh::DynamicUpdateSliceOp>();
+  auto update =
+      withoutViews(fusion.getYield().getValues()[output]).getDefiningOp<sh::DynamicUpdateSliceOp>();
   if (!update || withoutViews(update.getOperand()) != argument)
     return false;
   // One element is written after everything has been read.

@@ -22,8 +22,8 @@ class AnnotatePass : public spokeshave::graph::impl::AnnotateBase<AnnotatePass> 
     Builder builder(&getContext());
     getOperation().walk([&](FusionOp fusion) {
       Cost cost = costOf(fusion);
-      fusion->setAttr("graph.cost", builder.getDenseI64ArrayAttr(
-                                        {cost.flops, cost.transcendentals, cost.bytes}));
+      fusion->setAttr("graph.cost",
+                      builder.getDenseI64ArrayAttr({cost.flops, cost.transcendentals, cost.bytes}));
       SmallVector<int64_t> pairs;
       for (unsigned output = 0; output < fusion.getNumResults(); ++output)
         for (unsigned input = 0; input < fusion.getNumOperands(); ++input)

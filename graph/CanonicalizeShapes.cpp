@@ -18,7 +18,9 @@ namespace sh = spokeshave::stablehlo;
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
 
 /// Its elements are where the operand's are.
 struct IdentityReshape : OpRewritePattern<sh::ReshapeOp> {
@@ -110,7 +112,8 @@ struct BroadcastIsReshape : OpRewritePattern<sh::BroadcastInDimOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(sh::BroadcastInDimOp op, PatternRewriter &rewriter) const override {
     auto from = cast<ShapedType>(op.getOperand().getType()), to = cast<ShapedType>(op.getType());
-    if (!from.hasStaticShape() || !to.hasStaticShape() || from.getNumElements() != to.getNumElements())
+    if (!from.hasStaticShape() || !to.hasStaticShape() ||
+        from.getNumElements() != to.getNumElements())
       return failure();
     int64_t last = -1;
     for (auto [index, dim] : llvm::enumerate(op.getBroadcastDimensions())) {
@@ -245,7 +248,8 @@ struct ReduceOfOnes : OpRewritePattern<sh::ReduceOp> {
     if (!isa<sh::AddOp, sh::MulOp, sh::MaxOp, sh::MinOp, sh::AndOp, sh::OrOp>(combine) ||
         body.getTerminator()->getOperand(0) != combine->getResult(0) ||
         combine->getOperands() != ValueRange(body.getArguments()) ||
-        getElementTypeOrSelf(op.getInputs()[0].getType()) != getElementTypeOrSelf(op->getResult(0).getType()))
+        getElementTypeOrSelf(op.getInputs()[0].getType()) !=
+            getElementTypeOrSelf(op->getResult(0).getType()))
       return failure();
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     Value initial = rewriter.create<sh::BroadcastInDimOp>(op.getLoc(), type, op.getInitValues()[0],

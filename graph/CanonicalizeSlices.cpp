@@ -13,7 +13,9 @@ namespace sh = spokeshave::stablehlo;
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
 
 /// It takes everything in order: strides over dimensions of equal size are 1.
 struct IdentitySlice : OpRewritePattern<sh::SliceOp> {
@@ -64,10 +66,9 @@ struct SliceOfConcatenate : OpRewritePattern<sh::SliceOp> {
         SmallVector<int64_t> starts(op.getStartIndices()), limits(op.getLimitIndices());
         starts[dim] -= offset;
         limits[dim] -= offset;
-        rewriter.replaceOpWithNewOp<sh::SliceOp>(op, op.getType(), piece,
-                                                 rewriter.getDenseI64ArrayAttr(starts),
-                                                 rewriter.getDenseI64ArrayAttr(limits),
-                                                 op.getStridesAttr());
+        rewriter.replaceOpWithNewOp<sh::SliceOp>(
+            op, op.getType(), piece, rewriter.getDenseI64ArrayAttr(starts),
+            rewriter.getDenseI64ArrayAttr(limits), op.getStridesAttr());
         return success();
       }
       offset += size;
@@ -156,7 +157,8 @@ struct ConstantDynamicSlice : OpRewritePattern<sh::DynamicSliceOp> {
 /// Everything is overwritten, wherever the start is clamped to.
 struct WholeUpdate : OpRewritePattern<sh::DynamicUpdateSliceOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(sh::DynamicUpdateSliceOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(sh::DynamicUpdateSliceOp op,
+                                PatternRewriter &rewriter) const override {
     if (op.getUpdate().getType() != op.getType())
       return failure();
     rewriter.replaceOp(op, op.getUpdate());
@@ -167,7 +169,8 @@ struct WholeUpdate : OpRewritePattern<sh::DynamicUpdateSliceOp> {
 /// Nothing is overwritten.
 struct EmptyUpdate : OpRewritePattern<sh::DynamicUpdateSliceOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(sh::DynamicUpdateSliceOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(sh::DynamicUpdateSliceOp op,
+                                PatternRewriter &rewriter) const override {
     if (!llvm::is_contained(shapeOf(op.getUpdate()), 0))
       return failure();
     rewriter.replaceOp(op, op.getOperand());

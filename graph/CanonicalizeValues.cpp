@@ -37,7 +37,9 @@ bool isUnsigned(Value value) {
   return type.isUnsignedInteger() || type.isInteger(1);
 }
 
-bool isInteger(Value value) { return isa<IntegerType>(getElementTypeOrSelf(value.getType())); }
+bool isInteger(Value value) {
+  return isa<IntegerType>(getElementTypeOrSelf(value.getType()));
+}
 
 template <typename Test> bool isIntegerSplat(Value value, Test test) {
   std::optional<APInt> splat = integerSplat(value);
@@ -49,9 +51,15 @@ template <typename Test> bool isFloatSplat(Value value, Test test) {
   return splat && test(*splat);
 }
 
-bool isZeroInteger(Value v) { return isIntegerSplat(v, [](const APInt &i) { return i.isZero(); }); }
-bool isOneInteger(Value v) { return isIntegerSplat(v, [](const APInt &i) { return i.isOne(); }); }
-bool isOnesInteger(Value v) { return isIntegerSplat(v, [](const APInt &i) { return i.isAllOnes(); }); }
+bool isZeroInteger(Value v) {
+  return isIntegerSplat(v, [](const APInt &i) { return i.isZero(); });
+}
+bool isOneInteger(Value v) {
+  return isIntegerSplat(v, [](const APInt &i) { return i.isOne(); });
+}
+bool isOnesInteger(Value v) {
+  return isIntegerSplat(v, [](const APInt &i) { return i.isAllOnes(); });
+}
 bool isOneFloat(Value v) {
   return isFloatSplat(v, [](const APFloat &f) { return f.isExactlyValue(1.0); });
 }
@@ -93,19 +101,27 @@ void addNeutral(RewritePatternSet &set) {
   // x + 0 = x; a sum of bools is `or`.
   set.add<NeutralOperand<sh::AddOp>>(context, isZeroInteger, true);
   // x + (-0.0) = x, also for both zeros.
-  set.add<NeutralOperand<sh::AddOp>>(context, [](Value v) {
-    return isFloatSplat(v, [](const APFloat &f) { return f.isNegZero(); });
-  }, true);
+  set.add<NeutralOperand<sh::AddOp>>(
+      context,
+      [](Value v) { return isFloatSplat(v, [](const APFloat &f) { return f.isNegZero(); }); },
+      true);
   // x - 0 = x, and x - (+0.0) = x, also for both zeros.
-  set.add<NeutralOperand<sh::SubtractOp>>(context, [](Value v) {
-    return isZeroInteger(v) || isFloatSplat(v, [](const APFloat &f) { return f.isPosZero(); });
-  }, false);
+  set.add<NeutralOperand<sh::SubtractOp>>(
+      context,
+      [](Value v) {
+        return isZeroInteger(v) || isFloatSplat(v, [](const APFloat &f) { return f.isPosZero(); });
+      },
+      false);
   // x * 1 and x / 1 are exact.
   auto isOne = +[](Value v) { return isOneInteger(v) || isOneFloat(v); };
   set.add<NeutralOperand<sh::MulOp>>(context, isOne, true);
-  set.add<NeutralOperand<sh::DivOp>>(context, +[](Value v) {
-    return isOneFloat(v) || (isOneInteger(v) && !getElementTypeOrSelf(v.getType()).isInteger(1));
-  }, false);
+  set.add<NeutralOperand<sh::DivOp>>(
+      context,
+      +[](Value v) {
+        return isOneFloat(v) ||
+               (isOneInteger(v) && !getElementTypeOrSelf(v.getType()).isInteger(1));
+      },
+      false);
   set.add<NeutralOperand<sh::OrOp>>(context, isZeroInteger, true);
   set.add<NeutralOperand<sh::XorOp>>(context, isZeroInteger, true);
   set.add<NeutralOperand<sh::AndOp>>(context, isOnesInteger, true);
@@ -113,16 +129,22 @@ void addNeutral(RewritePatternSet &set) {
   set.add<NeutralOperand<sh::ShiftRightLogicalOp>>(context, isZeroInteger, false);
   set.add<NeutralOperand<sh::ShiftRightArithmeticOp>>(context, isZeroInteger, false);
   // The least and greatest values: maximum and minimum give NaN for NaN anyway.
-  set.add<NeutralOperand<sh::MaxOp>>(context, [](Value v) {
-    if (std::optional<APInt> i = integerSplat(v))
-      return isUnsigned(v) ? i->isMinValue() : i->isMinSignedValue();
-    return isFloatSplat(v, [](const APFloat &f) { return f.isInfinity() && f.isNegative(); });
-  }, true);
-  set.add<NeutralOperand<sh::MinOp>>(context, [](Value v) {
-    if (std::optional<APInt> i = integerSplat(v))
-      return isUnsigned(v) ? i->isMaxValue() : i->isMaxSignedValue();
-    return isFloatSplat(v, [](const APFloat &f) { return f.isInfinity() && !f.isNegative(); });
-  }, true);
+  set.add<NeutralOperand<sh::MaxOp>>(
+      context,
+      [](Value v) {
+        if (std::optional<APInt> i = integerSplat(v))
+          return isUnsigned(v) ? i->isMinValue() : i->isMinSignedValue();
+        return isFloatSplat(v, [](const APFloat &f) { return f.isInfinity() && f.isNegative(); });
+      },
+      true);
+  set.add<NeutralOperand<sh::MinOp>>(
+      context,
+      [](Value v) {
+        if (std::optional<APInt> i = integerSplat(v))
+          return isUnsigned(v) ? i->isMaxValue() : i->isMaxSignedValue();
+        return isFloatSplat(v, [](const APFloat &f) { return f.isInfinity() && !f.isNegative(); });
+      },
+      true);
   set.add<AbsorbingOperand<sh::MulOp>>(context, isZeroInteger);
   set.add<AbsorbingOperand<sh::AndOp>>(context, isZeroInteger);
   set.add<AbsorbingOperand<sh::OrOp>>(context, isOnesInteger);

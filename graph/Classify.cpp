@@ -88,10 +88,10 @@ static bool isElementwise(Operation *op) {
   if (isa<sh::MapOp>(op) || isOneToOneBitcast(op))
     return true;
   return isa<sh::CbrtOp, sh::CosineOp, sh::ExpOp, sh::Expm1Op, sh::LogOp, sh::Log1pOp,
-             sh::LogisticOp, sh::RsqrtOp, sh::SineOp, sh::SqrtOp, sh::TanOp, sh::TanhOp,
-             sh::CeilOp, sh::FloorOp, sh::RoundOp, sh::RoundNearestEvenOp, sh::ClzOp,
-             sh::PopulationCountOp, sh::NotOp, sh::NegOp, sh::SignOp, sh::AbsOp, sh::ImagOp,
-             sh::RealOp, sh::IsFiniteOp, sh::ConvertOp, sh::ReducePrecisionOp>(op) ||
+             sh::LogisticOp, sh::RsqrtOp, sh::SineOp, sh::SqrtOp, sh::TanOp, sh::TanhOp, sh::CeilOp,
+             sh::FloorOp, sh::RoundOp, sh::RoundNearestEvenOp, sh::ClzOp, sh::PopulationCountOp,
+             sh::NotOp, sh::NegOp, sh::SignOp, sh::AbsOp, sh::ImagOp, sh::RealOp, sh::IsFiniteOp,
+             sh::ConvertOp, sh::ReducePrecisionOp>(op) ||
          isa<sh::UniformQuantizeOp, sh::UniformDequantizeOp, sh::AddOp, sh::Atan2Op, sh::DivOp,
              sh::MaxOp, sh::MinOp, sh::MulOp, sh::PowOp, sh::RemOp, sh::ShiftLeftOp,
              sh::ShiftRightArithmeticOp, sh::ShiftRightLogicalOp, sh::SubtractOp, sh::AndOp,

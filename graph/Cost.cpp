@@ -50,7 +50,8 @@ static int64_t contracted(sh::DotGeneralOp op) {
 /// Products per result element: the kernel without its output features.
 static int64_t convolved(sh::ConvolutionOp op) {
   auto shape = cast<ShapedType>(op.getRhs().getType()).getShape();
-  return product(shape) / std::max<int64_t>(1, shape[op.getDimensionNumbers().getKernelOutputFeatureDimension()]);
+  return product(shape) /
+         std::max<int64_t>(1, shape[op.getDimensionNumbers().getKernelOutputFeatureDimension()]);
 }
 
 Cost costOf(Operation *op) {
@@ -60,31 +61,28 @@ Cost costOf(Operation *op) {
   Value result = op->getResult(0);
   int64_t elements = numElements(result.getType());
   llvm::TypeSwitch<Operation *>(op)
-      .Case<sh::DotGeneralOp>([&](auto dot) {
-        cost.flops = elements * contracted(dot) * flopsPerMultiplyAdd(result);
-      })
+      .Case<sh::DotGeneralOp>(
+          [&](auto dot) { cost.flops = elements * contracted(dot) * flopsPerMultiplyAdd(result); })
       .Case<sh::ConvolutionOp>([&](auto convolution) {
         cost.flops = elements * convolved(convolution) * flopsPerMultiplyAdd(result);
       })
-      .Case<sh::ReduceOp>([&](auto reduce) {
-        cost.flops = numElements(reduce.getInputs().front().getType());
-      })
+      .Case<sh::ReduceOp>(
+          [&](auto reduce) { cost.flops = numElements(reduce.getInputs().front().getType()); })
       .Case<sh::ReduceWindowOp>([&](auto window) {
-        cost.flops = isPrefixScan(window) ? elements
-                                          : elements * product(window.getWindowDimensions());
+        cost.flops =
+            isPrefixScan(window) ? elements : elements * product(window.getWindowDimensions());
       })
-      .Case<sh::SelectAndScatterOp>([&](auto select) {
-        cost.flops = numElements(select.getOperand().getType());
-      })
-      .Case<sh::ScatterOp>([&](auto scatter) {
-        cost.flops = numElements(scatter.getUpdates().front().getType());
-      })
+      .Case<sh::SelectAndScatterOp>(
+          [&](auto select) { cost.flops = numElements(select.getOperand().getType()); })
+      .Case<sh::ScatterOp>(
+          [&](auto scatter) { cost.flops = numElements(scatter.getUpdates().front().getType()); })
       .Default([&](Operation *other) {
         if (classify(other) != OpClass::Elementwise)
           return;
         if (isTranscendental(other))
           cost.transcendentals = elements;
-        else if (!isa<sh::ConvertOp, sh::BitcastConvertOp, sh::RealOp, sh::ImagOp, sh::ComplexOp>(other))
+        else if (!isa<sh::ConvertOp, sh::BitcastConvertOp, sh::RealOp, sh::ImagOp, sh::ComplexOp>(
+                     other))
           cost.flops = elements;
       });
   return cost;
@@ -154,7 +152,8 @@ Cost costOf(Block &block) {
     else if (isa<sh::IfOp, sh::CaseOp>(op))
       cost += costOfBranches(&op);
     else if (!op.hasTrait<OpTrait::IsTerminator>() && !isa<sh::ConstantOp, sh::ReshapeOp>(op))
-      for (Type type : llvm::concat<const Type>(llvm::to_vector(op.getOperandTypes()), llvm::to_vector(op.getResultTypes())))
+      for (Type type : llvm::concat<const Type>(llvm::to_vector(op.getOperandTypes()),
+                                                llvm::to_vector(op.getResultTypes())))
         cost.bytes += byteSize(type);
   }
   return cost;

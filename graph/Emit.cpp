@@ -13,10 +13,12 @@ namespace spokeshave::graph {
 
 Value Emit::splat(RankedTensorType type, double value) {
   Type element = type.getElementType();
-  Attribute attribute = isa<FloatType>(element)
-                            ? Attribute(builder.getFloatAttr(element, value))
-                            : Attribute(builder.getIntegerAttr(element, static_cast<int64_t>(value)));
-  return builder.create<sh::ConstantOp>(loc, cast<ElementsAttr>(DenseElementsAttr::get(type, attribute)));
+  Attribute attribute =
+      isa<FloatType>(element)
+          ? Attribute(builder.getFloatAttr(element, value))
+          : Attribute(builder.getIntegerAttr(element, static_cast<int64_t>(value)));
+  return builder.create<sh::ConstantOp>(
+      loc, cast<ElementsAttr>(DenseElementsAttr::get(type, attribute)));
 }
 
 Value Emit::integer(RankedTensorType type, uint64_t value) {
@@ -40,8 +42,9 @@ Value Emit::bitcast(Value value, RankedTensorType type) {
 }
 
 Value Emit::reshape(Value value, ArrayRef<int64_t> shape) {
-  return shapeOf(value) == shape ? value
-                                 : builder.create<sh::ReshapeOp>(loc, typeOf(value).clone(shape), value);
+  return shapeOf(value) == shape
+             ? value
+             : builder.create<sh::ReshapeOp>(loc, typeOf(value).clone(shape), value);
 }
 
 Value Emit::broadcast(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
@@ -63,10 +66,10 @@ Value Emit::slice(Value value, ArrayRef<int64_t> starts, ArrayRef<int64_t> limit
     shape.push_back(limit - start);
   if (ArrayRef<int64_t>(shape) == shapeOf(value))
     return value;
-  return builder.create<sh::SliceOp>(loc, typeOf(value).clone(shape), value,
-                                     builder.getDenseI64ArrayAttr(starts),
-                                     builder.getDenseI64ArrayAttr(limits),
-                                     builder.getDenseI64ArrayAttr(SmallVector<int64_t>(starts.size(), 1)));
+  return builder.create<sh::SliceOp>(
+      loc, typeOf(value).clone(shape), value, builder.getDenseI64ArrayAttr(starts),
+      builder.getDenseI64ArrayAttr(limits),
+      builder.getDenseI64ArrayAttr(SmallVector<int64_t>(starts.size(), 1)));
 }
 
 Value Emit::iota(RankedTensorType type, int64_t dim) {

@@ -45,10 +45,12 @@ public:
   mlir::Value bitcast(mlir::Value value, mlir::RankedTensorType type);
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Operand dimension i becomes dimension `dims[i]` of `shape`.
-  mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> dims);
+  mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape,
+                        llvm::ArrayRef<int64_t> dims);
   mlir::Value concatenate(llvm::ArrayRef<mlir::Value> values, int64_t dim);
   /// Elements [start, limit) along each dimension.
-  mlir::Value slice(mlir::Value value, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> limits);
+  mlir::Value slice(mlir::Value value, llvm::ArrayRef<int64_t> starts,
+                    llvm::ArrayRef<int64_t> limits);
   mlir::Value iota(mlir::RankedTensorType type, int64_t dim);
   /// The sum over `dims`.
   mlir::Value sum(mlir::Value value, llvm::ArrayRef<int64_t> dims);

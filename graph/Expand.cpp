@@ -57,8 +57,8 @@ struct BatchNorm {
 
 LogicalResult expandBatchNorm(OpBuilder &builder, sh::BatchNormInferenceOp op) {
   BatchNorm norm(builder, op, op.getFeatureIndex(), op.getEpsilon());
-  op->getResult(0).replaceAllUsesWith(
-      norm.normalize(op.getOperand(), op.getScale(), op.getOffset(), op.getMean(), op.getVariance()));
+  op->getResult(0).replaceAllUsesWith(norm.normalize(op.getOperand(), op.getScale(), op.getOffset(),
+                                                     op.getMean(), op.getVariance()));
   op.erase();
   return success();
 }
@@ -110,9 +110,9 @@ LogicalResult expandIndexSelect(OpBuilder &builder, sh::TorchIndexSelectOp op) {
   }
   auto numbers = sh::GatherDimensionNumbersAttr::get(builder.getContext(), offset, {dim}, batching,
                                                      batching, {dim}, index.getRank());
-  Value gathered = builder.create<sh::GatherOp>(op.getLoc(), op.getType(), op.getOperand(), op.getIndex(),
-                                                numbers, builder.getDenseI64ArrayAttr(sizes),
-                                                builder.getBoolAttr(false));
+  Value gathered = builder.create<sh::GatherOp>(
+      op.getLoc(), op.getType(), op.getOperand(), op.getIndex(), numbers,
+      builder.getDenseI64ArrayAttr(sizes), builder.getBoolAttr(false));
   op->getResult(0).replaceAllUsesWith(gathered);
   op.erase();
   return success();
@@ -127,8 +127,9 @@ LogicalResult expandEinsum(OpBuilder &builder, sh::EinsumOp op) {
     return llvm::all_of(labels, [&](char c) { return llvm::isAlpha(c) && seen.insert(c).second; });
   };
   if (!isPlain(left) || !isPlain(right) || !isPlain(output))
-    return op.emitOpError() << "has the configuration '" << op.getEinsumConfig()
-                            << "', which is not supported: labels must be letters, each once per tensor";
+    return op.emitOpError()
+           << "has the configuration '" << op.getEinsumConfig()
+           << "', which is not supported: labels must be letters, each once per tensor";
   SmallVector<int64_t> leftBatch, rightBatch, leftContracting, rightContracting, shape, permutation;
   std::string batch, order;
   auto leftType = cast<RankedTensorType>(op.getLhs().getType());
@@ -137,7 +138,8 @@ LogicalResult expandEinsum(OpBuilder &builder, sh::EinsumOp op) {
     size_t other = right.find(label);
     bool kept = output.contains(label);
     if (other == StringRef::npos && !kept)
-      return op.emitOpError() << "sums over '" << label << "' of one operand, which is not supported";
+      return op.emitOpError() << "sums over '" << label
+                              << "' of one operand, which is not supported";
     if (other == StringRef::npos)
       continue;
     (kept ? leftBatch : leftContracting).push_back(dim);
@@ -147,7 +149,8 @@ LogicalResult expandEinsum(OpBuilder &builder, sh::EinsumOp op) {
   }
   for (char label : right)
     if (!output.contains(label) && !left.contains(label))
-      return op.emitOpError() << "sums over '" << label << "' of one operand, which is not supported";
+      return op.emitOpError() << "sums over '" << label
+                              << "' of one operand, which is not supported";
   order = batch;
   for (char label : left)
     if (!right.contains(label))
@@ -163,8 +166,9 @@ LogicalResult expandEinsum(OpBuilder &builder, sh::EinsumOp op) {
   auto numbers = sh::DotDimensionNumbersAttr::get(builder.getContext(), leftBatch, rightBatch,
                                                   leftContracting, rightContracting);
   auto type = cast<RankedTensorType>(op.getType());
-  Value product = builder.create<sh::DotGeneralOp>(op.getLoc(), type.clone(shape), op.getLhs(), op.getRhs(),
-                                                   numbers, ArrayAttr(), sh::DotAlgorithmAttr());
+  Value product =
+      builder.create<sh::DotGeneralOp>(op.getLoc(), type.clone(shape), op.getLhs(), op.getRhs(),
+                                       numbers, ArrayAttr(), sh::DotAlgorithmAttr());
   op->getResult(0).replaceAllUsesWith(builder.create<sh::TransposeOp>(
       op.getLoc(), type, product, builder.getDenseI64ArrayAttr(permutation)));
   op.erase();

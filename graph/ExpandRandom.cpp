@@ -28,14 +28,17 @@ using Quad = std::array<Value, 4>;
 class RandomBits {
 public:
   RandomBits(OpBuilder &builder, sh::RngBitGeneratorOp op)
-      : emit(builder, op.getLoc()), op(op), u32(IntegerType::get(builder.getContext(), 32, IntegerType::Unsigned)),
+      : emit(builder, op.getLoc()), op(op),
+        u32(IntegerType::get(builder.getContext(), 32, IntegerType::Unsigned)),
         u64(IntegerType::get(builder.getContext(), 64, IntegerType::Unsigned)) {}
 
   LogicalResult expand();
 
 private:
   RankedTensorType scalar64() const { return RankedTensorType::get({}, u64); }
-  RankedTensorType line(int64_t size, Type element) const { return RankedTensorType::get({size}, element); }
+  RankedTensorType line(int64_t size, Type element) const {
+    return RankedTensorType::get({size}, element);
+  }
 
   LogicalResult readState();
   Value writeState();
@@ -79,7 +82,8 @@ LogicalResult RandomBits::readState() {
   state = emit.bitcast(state, line(words, u64));
   bool isThreefry = op.getRngAlgorithm() == sh::RngAlgorithm::THREE_FRY;
   if (words < 2 || words > (isThreefry ? 2 : 3))
-    return op.emitOpError() << "has a state of " << words << " words, which its algorithm does not take";
+    return op.emitOpError() << "has a state of " << words
+                            << " words, which its algorithm does not take";
   return success();
 }
 
@@ -100,7 +104,8 @@ Value RandomBits::low(Value value) {
 }
 
 Value RandomBits::high(Value value) {
-  return emit.convert(emit.binary<sh::ShiftRightLogicalOp>(value, emit.integerLike(value, 32)), u32);
+  return emit.convert(emit.binary<sh::ShiftRightLogicalOp>(value, emit.integerLike(value, 32)),
+                      u32);
 }
 
 Value RandomBits::join(Value low32, Value high32) {
@@ -125,7 +130,8 @@ Pair RandomBits::threefry(Pair x, Pair key) {
     for (unsigned rotation : rotations[group % 2]) {
       x[0] = emit.add(x[0], x[1]);
       Value left = emit.binary<sh::ShiftLeftOp>(x[1], emit.integerLike(x[1], rotation));
-      Value right = emit.binary<sh::ShiftRightLogicalOp>(x[1], emit.integerLike(x[1], 32 - rotation));
+      Value right =
+          emit.binary<sh::ShiftRightLogicalOp>(x[1], emit.integerLike(x[1], 32 - rotation));
       x[1] = emit.bitXor(emit.binary<sh::OrOp>(left, right), x[0]);
     }
     Value injected = emit.add(keys[(group + 2) % 3], emit.integerLike(key[0], group + 1));
@@ -167,7 +173,8 @@ Value RandomBits::threefry32(ArrayRef<int64_t> outputShape) {
   Pair bits = threefry({low(counter), high(counter)}, {low(word(0)), high(word(0))});
   next = {word(0), emit.add(word(1), emit.integer(scalar64(), blocks))};
   half.insert(half.begin() + split + 1, 1);
-  Value both = emit.concatenate({emit.reshape(bits[0], half), emit.reshape(bits[1], half)}, split + 1);
+  Value both =
+      emit.concatenate({emit.reshape(bits[0], half), emit.reshape(bits[1], half)}, split + 1);
   Value all = emit.reshape(both, whole);
   return emit.reshape(emit.slice(all, SmallVector<int64_t>(shape.size(), 0), shape), outputShape);
 }
@@ -189,12 +196,11 @@ Value RandomBits::philoxBits(ArrayRef<int64_t> shape, bool wide) {
     size *= extent;
   int64_t blocks = (size + perBlock - 1) / perBlock;
   Value lower = word(1), upper = words > 2 ? word(2) : word(0);
-  auto carry = [&](Value sum, Value first) {
-    return emit.convert(emit.less(sum, first), u64);
-  };
+  auto carry = [&](Value sum, Value first) { return emit.convert(emit.less(sum, first), u64); };
   Value counter = counters(lower, blocks);
   Value top = emit.add(spread(upper, blocks), carry(counter, spread(lower, blocks)));
-  Quad bits = philox({low(counter), high(counter), low(top), high(top)}, {low(word(0)), high(word(0))});
+  Quad bits =
+      philox({low(counter), high(counter), low(top), high(top)}, {low(word(0)), high(word(0))});
   Value after = emit.add(lower, emit.integer(scalar64(), blocks));
   next = {word(0), after};
   if (words > 2)
@@ -215,8 +221,9 @@ Value RandomBits::toOutput(Value bits) {
   auto type = emit.typeOf(op.getOutput());
   unsigned width = type.getElementTypeBitWidth();
   if (width < 32)
-    bits = emit.convert(emit.binary<sh::AndOp>(bits, emit.integerLike(bits, (uint64_t{1} << width) - 1)),
-                        IntegerType::get(op.getContext(), width, IntegerType::Unsigned));
+    bits = emit.convert(
+        emit.binary<sh::AndOp>(bits, emit.integerLike(bits, (uint64_t{1} << width) - 1)),
+        IntegerType::get(op.getContext(), width, IntegerType::Unsigned));
   return emit.bitcast(bits, type);
 }
 
@@ -224,7 +231,8 @@ LogicalResult RandomBits::expand() {
   auto type = emit.typeOf(op.getOutput());
   unsigned width = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 0;
   if (width != 8 && width != 16 && width != 32 && width != 64)
-    return op.emitOpError() << "makes elements of " << type.getElementType() << ", which is not supported";
+    return op.emitOpError() << "makes elements of " << type.getElementType()
+                            << ", which is not supported";
   if (failed(readState()))
     return failure();
   bool isThreefry = op.getRngAlgorithm() == sh::RngAlgorithm::THREE_FRY;

@@ -112,7 +112,7 @@ class FoldConstantsPass : public graph::impl::FoldConstantsBase<FoldConstantsPas
         candidates.push_back(op);
       // Computations inside reductions are tiny and theirs.
       return classify(op) == OpClass::Hero || isa<sh::MapOp>(op) ? WalkResult::skip()
-                                                                  : WalkResult::advance();
+                                                                 : WalkResult::advance();
     });
     for (Operation *op : candidates) {
       FailureOr<DenseElementsAttr> value = fold(op);

@@ -47,10 +47,12 @@ bool isMadeOfConstants(Value value, int depth = 0) {
   if (isSplatConstant(def) || isa<stablehlo::IotaOp>(def))
     return true;
   OpClass opClass = classify(def);
-  bool cheap = opClass == OpClass::View || isa<stablehlo::BroadcastInDimOp>(def) ||
-               (opClass == OpClass::Elementwise && def->getNumRegions() == 0 && elementCost(def) <= 1);
-  return cheap && llvm::all_of(def->getOperands(),
-                               [&](Value operand) { return isMadeOfConstants(operand, depth + 1); });
+  bool cheap =
+      opClass == OpClass::View || isa<stablehlo::BroadcastInDimOp>(def) ||
+      (opClass == OpClass::Elementwise && def->getNumRegions() == 0 && elementCost(def) <= 1);
+  return cheap && llvm::all_of(def->getOperands(), [&](Value operand) {
+           return isMadeOfConstants(operand, depth + 1);
+         });
 }
 
 Value copyInto(OpBuilder &builder, Value value, IRMapping &mapping) {
@@ -106,7 +108,8 @@ class FusePass : public graph::impl::FuseBase<FusePass> {
     eraseDeadConstants(function);
     Builder builder(&getContext());
     getOperation()->setAttr("graph.instructions_before", builder.getI64IntegerAttr(budget.before));
-    getOperation()->setAttr("graph.instructions_after", builder.getI64IntegerAttr(countInstructions(function)));
+    getOperation()->setAttr("graph.instructions_after",
+                            builder.getI64IntegerAttr(countInstructions(function)));
     if (failed(verifyFused(block)))
       signalPassFailure();
   }

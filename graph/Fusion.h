@@ -40,10 +40,10 @@ struct Cluster {
   /// The operation before which it will stand. What it reads is made before,
   /// what reads it stands after: clusters that keep to this have no cycles.
   int64_t position = 0;
-  int64_t elements = 0;        ///< of the space
+  int64_t elements = 0;         ///< of the space
   int64_t reducedElements = -1; ///< of the operand of its reductions; -1: none is its root
-  int64_t rowSize = 0;         ///< elements per row, where rows are known
-  MapId updateMap = -1;        ///< of an update: the map of the updating value
+  int64_t rowSize = 0;          ///< elements per row, where rows are known
+  MapId updateMap = -1;         ///< of an update: the map of the updating value
   /// Members in the order of their visit (consumers first) with their maps.
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<MapId, 1>> members;
   llvm::SmallVector<mlir::Value> outputs;
@@ -112,7 +112,8 @@ private:
   void placeProducer(mlir::Operation *op);
   void placeHero(mlir::Operation *op);
   bool placeInRows(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses, int64_t firstTopLevel);
-  bool placeBesideReduction(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses, int64_t firstTopLevel);
+  bool placeBesideReduction(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses,
+                            int64_t firstTopLevel);
   bool placeAsOutput(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses, int64_t firstTopLevel);
   bool placeCopies(mlir::Operation *op, llvm::ArrayRef<ClusterUse> uses);
   void startCluster(mlir::Operation *op, bool asHero);

@@ -25,7 +25,9 @@ static RankedTensorType withShape(Type type, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, cast<ShapedType>(type).getElementType());
 }
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
 
 namespace {
 
@@ -162,7 +164,8 @@ Value ClusterEmitter::get(Value value, ArrayRef<int64_t> shape) {
       OpBuilder::InsertionGuard guard(inside);
       inside.setInsertionPointToStart(&body);
       constant = inside.create<sh::ConstantOp>(
-          def->getLoc(), cast<ElementsAttr>(DenseElementsAttr::get(type, splat.getSplatValue<Attribute>())));
+          def->getLoc(),
+          cast<ElementsAttr>(DenseElementsAttr::get(type, splat.getSplatValue<Attribute>())));
     }
     return constant;
   }
@@ -236,7 +239,8 @@ void ClusterEmitter::clone(Operation *op) {
     inner[from] = to;
 }
 
-FusionOp ClusterEmitter::emit(OpBuilder &builder, ArrayRef<Operation *> ordered, ArrayRef<Value> outputs) {
+FusionOp ClusterEmitter::emit(OpBuilder &builder, ArrayRef<Operation *> ordered,
+                              ArrayRef<Value> outputs) {
   chooseShapes(ordered);
   for (Operation *op : ordered)
     clone(op);
@@ -259,9 +263,8 @@ FusionOp ClusterEmitter::emit(OpBuilder &builder, ArrayRef<Operation *> ordered,
 } // namespace
 
 bool BlockFuser::isReadOutside(int id, Value value) {
-  return llvm::any_of(uses[value], [&](const Use &use) {
-    return use.cluster < 0 || find(use.cluster) != id;
-  });
+  return llvm::any_of(uses[value],
+                      [&](const Use &use) { return use.cluster < 0 || find(use.cluster) != id; });
 }
 
 /// Lets what stays at top level, and what its regions take from here, read the
@@ -303,12 +306,13 @@ void BlockFuser::emit() {
     for (auto &[op, atMaps] : cluster.members)
       ordered.push_back(op);
     llvm::sort(ordered, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
-    SmallVector<Value> outputs = llvm::to_vector(
-        llvm::make_filter_range(cluster.outputs, [&](Value v) {
+    SmallVector<Value> outputs =
+        llvm::to_vector(llvm::make_filter_range(cluster.outputs, [&](Value v) {
           return isReadOutside(id, v) || isa<sh::ScatterOp>(v.getDefiningOp());
         }));
     OpBuilder builder(operationAt[cluster.position]);
-    FusionOp fusion = ClusterEmitter(builder.getContext(), cluster, outside).emit(builder, ordered, outputs);
+    FusionOp fusion =
+        ClusterEmitter(builder.getContext(), cluster, outside).emit(builder, ordered, outputs);
     for (auto [output, result] : llvm::zip_equal(outputs, fusion.getResults()))
       outside.replace(output, result);
   }

@@ -75,7 +75,8 @@ static bool isBroadcastAlongRows(sh::BroadcastInDimOp op, int64_t rowSize) {
 Use BlockFuser::broadcastRead(int id, Operation *op, MapId map) {
   auto broadcast = cast<sh::BroadcastInDimOp>(op);
   Cluster &cluster = clusters[id];
-  int64_t from = numElements(broadcast.getOperand().getType()), to = numElements(broadcast.getType());
+  int64_t from = numElements(broadcast.getOperand().getType()),
+          to = numElements(broadcast.getType());
   if (from == to && from == 1)
     return {id, map};
   if (from == 1)
@@ -107,7 +108,8 @@ void BlockFuser::pushReads(int id, Operation *op, MapId map) {
     return pushUse(op->getOperand(0), broadcastRead(id, op, map));
   if (auto gather = dyn_cast<sh::GatherOp>(op)) {
     pushUse(gather.getOperand(), {id, freshMap(count)});
-    int64_t indices = std::max(numElements(gather.getStartIndices().getType()), count / gatheredSlice(gather));
+    int64_t indices =
+        std::max(numElements(gather.getStartIndices().getType()), count / gatheredSlice(gather));
     return pushUse(gather.getStartIndices(), {id, freshMap(indices)});
   }
   // Leading operands that move elements; the rest are scalars.

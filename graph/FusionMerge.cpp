@@ -13,8 +13,8 @@ using namespace mlir;
 
 namespace spokeshave::graph {
 
-static constexpr size_t kMostMerged = 96;   ///< members of both
-static constexpr size_t kMostResults = 8;   ///< outputs of both
+static constexpr size_t kMostMerged = 96;     ///< members of both
+static constexpr size_t kMostResults = 8;     ///< outputs of both
 static constexpr size_t kMostNeighbours = 16; ///< readers of a value that are looked at
 
 int BlockFuser::find(int cluster) {
@@ -38,7 +38,8 @@ bool BlockFuser::areMergeable(const Cluster &a, const Cluster &b) const {
   };
   if (overElements(a) && overElements(b))
     return true;
-  return a.kind == FusionKind::Reduce && b.kind == FusionKind::Reduce && isSameReduction(a.hero, b.hero);
+  return a.kind == FusionKind::Reduce && b.kind == FusionKind::Reduce &&
+         isSameReduction(a.hero, b.hero);
 }
 
 /// The position of the first reader of the cluster's outputs outside of it and

@@ -20,10 +20,10 @@ namespace sh = spokeshave::stablehlo;
 namespace spokeshave::graph {
 
 /// Costs (see elementCost) up to these may be computed more than once...
-static constexpr int64_t kCheapToCopy = 2;      ///< per reading fusion
-static constexpr int64_t kCheapToRepeat = 3;    ///< per element, at several maps or by expansion
-static constexpr int64_t kCheapForHero = 1;     ///< each time a hero's tiles are read
-static constexpr int64_t kCheapScalar = 14;     ///< scalars, once per task: all but transcendentals
+static constexpr int64_t kCheapToCopy = 2;   ///< per reading fusion
+static constexpr int64_t kCheapToRepeat = 3; ///< per element, at several maps or by expansion
+static constexpr int64_t kCheapForHero = 1;  ///< each time a hero's tiles are read
+static constexpr int64_t kCheapScalar = 14;  ///< scalars, once per task: all but transcendentals
 /// ... and so may anything whose whole cost is below this.
 static constexpr int64_t kSmallWork = 2048;
 /// A member is computed at no more maps than this.
@@ -91,7 +91,8 @@ static bool isCheapForHero(Operation *op) {
   if (classify(op) == OpClass::Index)
     return true;
   auto tensors = llvm::count_if(op->getOperands(), [](Value operand) {
-    return numElements(operand.getType()) != 1 && !isSplatConstant(resolveViews(operand).getDefiningOp());
+    return numElements(operand.getType()) != 1 &&
+           !isSplatConstant(resolveViews(operand).getDefiningOp());
   });
   return tensors <= 1 && elementCost(op) <= kCheapForHero;
 }
@@ -99,7 +100,8 @@ static bool isCheapForHero(Operation *op) {
 // An update works in place: what computes the updating value must not read the
 // tensor where another element's write may have been before. A single element is
 // written after all reads; a slice at the update's own place is read there only.
-bool BlockFuser::isSafeInUpdate(const Cluster &cluster, Operation *op, const ClusterUse &use) const {
+bool BlockFuser::isSafeInUpdate(const Cluster &cluster, Operation *op,
+                                const ClusterUse &use) const {
   SmallVector<Value> targets;
   if (auto update = dyn_cast<sh::DynamicUpdateSliceOp>(cluster.hero))
     targets.push_back(resolveViews(update.getOperand()));
@@ -177,11 +179,13 @@ bool BlockFuser::placeAsOutput(Operation *op, ArrayRef<ClusterUse> users, int64_
       first = &use;
   Cluster &cluster = clusters[first->cluster];
   int64_t own = numElements(op->getResult(0).getType());
-  bool atElement = first->maps.size() == 1 && first->maps.front() == kIdentity && own == cluster.elements;
+  bool atElement =
+      first->maps.size() == 1 && first->maps.front() == kIdentity && own == cluster.elements;
   if (cluster.isRows() && cluster.isReduction())
-    atElement |= first->maps.size() == 1 && first->maps.front() == kElement && own == cluster.reducedElements;
-  bool atRow = cluster.isRows() && first->maps.size() == 1 && first->maps.front() == cluster.rowMap() &&
-               rowSizes.contains(op->getResult(0));
+    atElement |= first->maps.size() == 1 && first->maps.front() == kElement &&
+                 own == cluster.reducedElements;
+  bool atRow = cluster.isRows() && first->maps.size() == 1 &&
+               first->maps.front() == cluster.rowMap() && rowSizes.contains(op->getResult(0));
   // The other heroes' kernels store only what comes from the hero.
   bool writesElements =
       cluster.kind == FusionKind::Loop || cluster.isRows() || cluster.kind == FusionKind::Reduce;
@@ -240,12 +244,12 @@ bool BlockFuser::placeInRows(Operation *op, ArrayRef<ClusterUse> users, int64_t 
     if (!first || clusters[use.cluster].position < clusters[first->cluster].position)
       first = &use;
   Cluster &cluster = clusters[first->cluster];
-  bool fits = cluster.kind == FusionKind::Loop || cluster.isRows() || cluster.kind == FusionKind::Reduce;
+  bool fits =
+      cluster.kind == FusionKind::Loop || cluster.isRows() || cluster.kind == FusionKind::Reduce;
   int64_t elements = cluster.isReduction() ? cluster.reducedElements : cluster.elements;
   if (!fits || cluster.rowSize != rowSize || !first->viaRow ||
-      elements != numElements(reduce.getInputs()[0].getType()) ||
-      first->maps.size() != 1 || first->maps.front() != cluster.rowMap() ||
-      cluster.members.size() >= kMostMembers ||
+      elements != numElements(reduce.getInputs()[0].getType()) || first->maps.size() != 1 ||
+      first->maps.front() != cluster.rowMap() || cluster.members.size() >= kMostMembers ||
       !usersStandAfter(first->cluster, users, firstTopLevel))
     return false;
   cluster.kind = FusionKind::Rows;
@@ -266,7 +270,8 @@ bool isSameReduction(Operation *a, Operation *b) {
 
 // Two reductions over the same elements whose results meet (a mean and a mean
 // square) read them in one pass.
-bool BlockFuser::placeBesideReduction(Operation *op, ArrayRef<ClusterUse> users, int64_t firstTopLevel) {
+bool BlockFuser::placeBesideReduction(Operation *op, ArrayRef<ClusterUse> users,
+                                      int64_t firstTopLevel) {
   if (users.size() != 1 || firstTopLevel != std::numeric_limits<int64_t>::max())
     return false;
   Cluster &cluster = clusters[users[0].cluster];

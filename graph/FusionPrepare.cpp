@@ -131,7 +131,8 @@ static int64_t reducedRowSize(sh::ReduceOp op) {
       return 0;
     size *= type.getDimSize(dim);
   }
-  int64_t rowBytes = size * std::max<int64_t>(1, byteSize(type) / std::max<int64_t>(1, numElements(type)));
+  int64_t rowBytes =
+      size * std::max<int64_t>(1, byteSize(type) / std::max<int64_t>(1, numElements(type)));
   return rowBytes <= kLargestRowBytes ? size : 0;
 }
 

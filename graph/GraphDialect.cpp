@@ -24,7 +24,9 @@ void GraphDialect::initialize() {
       >();
 }
 
-YieldOp FusionOp::getYield() { return cast<YieldOp>(getBlock().getTerminator()); }
+YieldOp FusionOp::getYield() {
+  return cast<YieldOp>(getBlock().getTerminator());
+}
 
 void FusionOp::build(OpBuilder &builder, OperationState &state, TypeRange outputs,
                      ValueRange inputs, FusionKind kind, StringRef name) {
@@ -62,11 +64,10 @@ ParseResult FusionOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     return parser.resolveOperand(input, argument.type, result.operands);
   };
-  return failure(
-      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseInput) ||
-      parser.parseOptionalArrowTypeList(result.types) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*result.addRegion(), arguments));
+  return failure(parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseInput) ||
+                 parser.parseOptionalArrowTypeList(result.types) ||
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+                 parser.parseRegion(*result.addRegion(), arguments));
 }
 
 void FusionOp::print(OpAsmPrinter &printer) {

@@ -51,7 +51,8 @@ void setCallSite(Operation *root, Location caller) {
 /// Replaces `call` by a copy of `callee`'s body.
 LogicalResult inlineAt(Operation *call, func::FuncOp callee) {
   if (callee.isExternal() || !callee.getBody().hasOneBlock())
-    return call->emitOpError() << "calls @" << callee.getName() << ", which has no single-block body";
+    return call->emitOpError() << "calls @" << callee.getName()
+                               << ", which has no single-block body";
   Block &body = callee.getBody().front();
   if (body.getArgumentTypes() != call->getOperandTypes() ||
       body.getTerminator()->getOperandTypes() != call->getResultTypes())
@@ -61,7 +62,8 @@ LogicalResult inlineAt(Operation *call, func::FuncOp callee) {
   OpBuilder builder(call);
   for (Operation &op : body.without_terminator())
     setCallSite(builder.clone(op, mapping), call->getLoc());
-  for (auto [result, value] : llvm::zip_equal(call->getResults(), body.getTerminator()->getOperands()))
+  for (auto [result, value] :
+       llvm::zip_equal(call->getResults(), body.getTerminator()->getOperands()))
     result.replaceAllUsesWith(mapping.lookupOrDefault(value));
   call->erase();
   return success();

@@ -42,7 +42,8 @@ class IsolateRegionsPass : public spokeshave::graph::impl::IsolateRegionsBase<Is
     OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
     for (Value value : captured)
       if (isSplatConstant(value.getDefiningOp()))
-        replaceAllUsesInRegionWith(value, builder.clone(*value.getDefiningOp())->getResult(0), region);
+        replaceAllUsesInRegionWith(value, builder.clone(*value.getDefiningOp())->getResult(0),
+                                   region);
   }
 };
 } // namespace

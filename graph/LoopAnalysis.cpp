@@ -77,7 +77,8 @@ std::optional<Wide> findStep(sh::WhileOp loop, unsigned index) {
     if (add.getRhs() == counter)
       return constantInteger(add.getLhs());
   }
-  if (auto subtract = dyn_cast_or_null<sh::SubtractOp>(next); subtract && subtract.getLhs() == counter)
+  if (auto subtract = dyn_cast_or_null<sh::SubtractOp>(next);
+      subtract && subtract.getLhs() == counter)
     if (std::optional<Wide> step = constantInteger(subtract.getRhs()))
       return -*step;
   return std::nullopt;

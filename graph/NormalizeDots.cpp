@@ -26,7 +26,9 @@ namespace {
 
 using Dims = SmallVector<int64_t>;
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
 
 /// The dimensions of an operand that are neither batched nor contracted.
 Dims freeDims(Value operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
@@ -85,7 +87,8 @@ struct NormalizeDot : OpRewritePattern<sh::DotGeneralOp> {
     Dims rhsFree = freeDims(op.getRhs(), rhsBatch, rhsContracting);
 
     SmallVector<Dims> lhsGroups{lhsFree, lhsContracting}, rhsGroups{rhsContracting, rhsFree};
-    Dims shape{product(shapeOf(op.getLhs()), lhsFree), product(shapeOf(op.getRhs()), rhsFree)}, batch;
+    Dims shape{product(shapeOf(op.getLhs()), lhsFree), product(shapeOf(op.getRhs()), rhsFree)},
+        batch;
     if (rank == 3) {
       lhsGroups.insert(lhsGroups.begin(), lhsBatch);
       rhsGroups.insert(rhsGroups.begin(), rhsBatch);
@@ -117,8 +120,9 @@ struct NormalizeDot : OpRewritePattern<sh::DotGeneralOp> {
                        int64_t rank) {
     Dims batch(rank == 3 ? 1 : 0, 0);
     return static_cast<int64_t>(shapeOf(op.getLhs()).size()) == rank &&
-           static_cast<int64_t>(shapeOf(op.getRhs()).size()) == rank && lhsBatch == ArrayRef(batch) &&
-           rhsBatch == ArrayRef(batch) && lhsContracting == ArrayRef<int64_t>{rank - 1} &&
+           static_cast<int64_t>(shapeOf(op.getRhs()).size()) == rank &&
+           lhsBatch == ArrayRef(batch) && rhsBatch == ArrayRef(batch) &&
+           lhsContracting == ArrayRef<int64_t>{rank - 1} &&
            rhsContracting == ArrayRef<int64_t>{rank - 2};
   }
 };
@@ -130,7 +134,8 @@ struct TransposeOfDot : OpRewritePattern<sh::TransposeOp> {
   LogicalResult matchAndRewrite(sh::TransposeOp op, PatternRewriter &rewriter) const override {
     auto dot = op.getOperand().getDefiningOp<sh::DotGeneralOp>();
     if (!dot || !dot->hasOneUse() || dot->hasAttr("algorithm") ||
-        getElementTypeOrSelf(dot.getLhs().getType()) != getElementTypeOrSelf(dot.getRhs().getType()))
+        getElementTypeOrSelf(dot.getLhs().getType()) !=
+            getElementTypeOrSelf(dot.getRhs().getType()))
       return failure();
     auto numbers = dot.getDotDimensionNumbers();
     int64_t batch = numbers.getLhsBatchingDimensions().size();
@@ -149,8 +154,9 @@ struct TransposeOfDot : OpRewritePattern<sh::TransposeOp> {
     swapped.getLhsMutable().assign(dot.getRhs());
     swapped.getRhsMutable().assign(dot.getLhs());
     swapped.setDotDimensionNumbersAttr(sh::DotDimensionNumbersAttr::get(
-        rewriter.getContext(), numbers.getRhsBatchingDimensions(), numbers.getLhsBatchingDimensions(),
-        numbers.getRhsContractingDimensions(), numbers.getLhsContractingDimensions()));
+        rewriter.getContext(), numbers.getRhsBatchingDimensions(),
+        numbers.getLhsBatchingDimensions(), numbers.getRhsContractingDimensions(),
+        numbers.getLhsContractingDimensions()));
     swapPrecision(swapped);
     swapped.getResult().setType(type.clone(swappedShape));
     Dims permutation;
@@ -164,7 +170,8 @@ struct TransposeOfDot : OpRewritePattern<sh::TransposeOp> {
   }
 
   static void swapPrecision(sh::DotGeneralOp op) {
-    if (std::optional<ArrayAttr> precision = op.getPrecisionConfig(); precision && precision->size() == 2)
+    if (std::optional<ArrayAttr> precision = op.getPrecisionConfig();
+        precision && precision->size() == 2)
       op.setPrecisionConfigAttr(
           ArrayAttr::get(op.getContext(), {(*precision)[1], (*precision)[0]}));
   }
@@ -176,8 +183,8 @@ struct DotToDotGeneral : OpRewritePattern<sh::DotOp> {
   LogicalResult matchAndRewrite(sh::DotOp op, PatternRewriter &rewriter) const override {
     int64_t last = shapeOf(op.getLhs()).size() - 1;
     auto numbers = sh::DotDimensionNumbersAttr::get(rewriter.getContext(), {}, {}, {last}, {0});
-    rewriter.replaceOpWithNewOp<sh::DotGeneralOp>(op, op.getType(), op.getLhs(), op.getRhs(), numbers,
-                                                  op.getPrecisionConfigAttr(),
+    rewriter.replaceOpWithNewOp<sh::DotGeneralOp>(op, op.getType(), op.getLhs(), op.getRhs(),
+                                                  numbers, op.getPrecisionConfigAttr(),
                                                   sh::DotAlgorithmAttr());
     return success();
   }
@@ -189,9 +196,12 @@ struct DotOfOne : OpRewritePattern<sh::DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(sh::DotGeneralOp op, PatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(op.getType());
-    auto isNumber = [](Type element) { return element.isIntOrFloat() || isa<ComplexType>(element); };
+    auto isNumber = [](Type element) {
+      return element.isIntOrFloat() || isa<ComplexType>(element);
+    };
     if (!NormalizeDot::isNormalForm(op) || shapeOf(op.getLhs()).back() != 1 ||
-        !isNumber(type.getElementType()) || !isNumber(getElementTypeOrSelf(op.getLhs().getType())) ||
+        !isNumber(type.getElementType()) ||
+        !isNumber(getElementTypeOrSelf(op.getLhs().getType())) ||
         !isNumber(getElementTypeOrSelf(op.getRhs().getType())))
       return failure();
     int64_t rank = type.getRank();
@@ -202,7 +212,8 @@ struct DotOfOne : OpRewritePattern<sh::DotGeneralOp> {
         if (dim != (dropped == rank - 1 ? rank - 1 : rank - 2))
           dims.push_back(dim);
       auto element = cast<RankedTensorType>(operand.getType()).getElementType();
-      operand = rewriter.create<sh::ReshapeOp>(op.getLoc(), RankedTensorType::get(shape, element), operand);
+      operand = rewriter.create<sh::ReshapeOp>(op.getLoc(), RankedTensorType::get(shape, element),
+                                               operand);
       if (element != type.getElementType())
         operand = rewriter.create<sh::ConvertOp>(op.getLoc(), type.clone(shape), operand);
       return rewriter.create<sh::BroadcastInDimOp>(op.getLoc(), type, operand,

@@ -20,6 +20,7 @@ struct Rebroadcast {
 /// How to broadcast `op`'s operand to `shape`, which has as many elements as its
 /// result, so that each element keeps its row-major number. None if a dimension
 /// of `shape` would be broadcast in part.
-std::optional<Rebroadcast> rebroadcast(stablehlo::BroadcastInDimOp op, llvm::ArrayRef<int64_t> shape);
+std::optional<Rebroadcast> rebroadcast(stablehlo::BroadcastInDimOp op,
+                                       llvm::ArrayRef<int64_t> shape);
 
 } // namespace spokeshave::graph

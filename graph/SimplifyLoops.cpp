@@ -28,8 +28,12 @@ namespace sh = spokeshave::stablehlo;
 
 namespace {
 
-Block &conditionOf(sh::WhileOp loop) { return loop.getCond().front(); }
-Block &bodyOf(sh::WhileOp loop) { return loop.getBody().front(); }
+Block &conditionOf(sh::WhileOp loop) {
+  return loop.getCond().front();
+}
+Block &bodyOf(sh::WhileOp loop) {
+  return loop.getBody().front();
+}
 
 /// The loop without the carried values marked in `dropped`, none of which may be
 /// used any more except by the body's return.
@@ -85,7 +89,9 @@ std::optional<std::pair<Attribute, Attribute>> counterOf(sh::WhileOp loop, unsig
   if (!add || !isa<IntegerType>(getElementTypeOrSelf(counter.getType())) ||
       !matchPattern(loop->getOperand(i), m_Constant(&start)))
     return std::nullopt;
-  Value other = add.getLhs() == counter ? add.getRhs() : add.getRhs() == counter ? add.getLhs() : Value();
+  Value other = add.getLhs() == counter   ? add.getRhs()
+                : add.getRhs() == counter ? add.getLhs()
+                                          : Value();
   if (!other || !matchPattern(other, m_Constant(&step)))
     return std::nullopt;
   return std::make_pair(start, step);
@@ -203,7 +209,8 @@ void hoistInvariants(sh::WhileOp loop) {
   for (Operation &op : body) {
     llvm::SetVector<Value> captured;
     getUsedValuesDefinedAbove(op.getRegions(), captured);
-    if (mayMove(&op) && llvm::all_of(op.getOperands(), isOutside) && llvm::all_of(captured, isOutside)) {
+    if (mayMove(&op) && llvm::all_of(op.getOperands(), isOutside) &&
+        llvm::all_of(captured, isOutside)) {
       invariant.insert(&op);
       order.push_back(&op);
     }

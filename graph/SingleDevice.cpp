@@ -47,7 +47,8 @@ LogicalResult inlineManualComputation(Operation *op) {
   Operation *terminator = body.getTerminator();
   if (body.getArgumentTypes() != op->getOperandTypes() ||
       terminator->getOperandTypes() != op->getResultTypes())
-    return op->emitOpError() << "has local shapes unlike the global ones, but the program has one device";
+    return op->emitOpError()
+           << "has local shapes unlike the global ones, but the program has one device";
   for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), op->getOperands()))
     argument.replaceAllUsesWith(operand);
   SmallVector<Value> results(terminator->getOperands());
@@ -61,7 +62,8 @@ LogicalResult inlineManualComputation(Operation *op) {
 void replaceByZero(Operation *op) {
   OpBuilder builder(op);
   auto type = cast<ShapedType>(op->getResult(0).getType());
-  auto zero = builder.create<stablehlo::ConstantOp>(op->getLoc(), cast<ElementsAttr>(builder.getZeroAttr(type)));
+  auto zero = builder.create<stablehlo::ConstantOp>(op->getLoc(),
+                                                    cast<ElementsAttr>(builder.getZeroAttr(type)));
   op->getResult(0).replaceAllUsesWith(zero);
   op->erase();
 }
