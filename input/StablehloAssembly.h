@@ -29,7 +29,8 @@ void printSameTypes(OpAsmPrinter &printer, TypeRange operands, Type result);
 // tensor<4xf32>, or (tensor<4xf32>, ...) -> tensor<4xf32>
 template <typename... Ts> ParseResult parseSameOperandsAndResultType(OpAsmParser &p, Ts &...types) {
   Type *all[] = {&types...};
-  return detail::parseSameTypes(p, ::llvm::ArrayRef(all).drop_back(), *::llvm::ArrayRef(all).back());
+  return detail::parseSameTypes(p, ::llvm::ArrayRef(all).drop_back(),
+                                *::llvm::ArrayRef(all).back());
 }
 template <typename... Ts>
 void printSameOperandsAndResultType(OpAsmPrinter &p, Operation *, Ts... types) {
@@ -134,7 +135,8 @@ template <typename Attr> ParseResult parseOptionalEnum(OpAsmParser &parser, Attr
   return succeeded(parser.parseOptionalComma()) ? parseEnum(parser, attribute)
                                                 : ParseResult(::mlir::success());
 }
-template <typename Attr> void printOptionalEnum(OpAsmPrinter &printer, Operation *, Attr attribute) {
+template <typename Attr>
+void printOptionalEnum(OpAsmPrinter &printer, Operation *, Attr attribute) {
   if (attribute)
     printer << ", " << stringifyEnum(attribute.getValue());
 }

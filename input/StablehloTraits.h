@@ -62,15 +62,15 @@ struct CompatibleOperandElementTypes
   }
 };
 
-template <typename Op>
-struct CompatibleTypes : ::mlir::OpTrait::TraitBase<Op, CompatibleTypes> {
+template <typename Op> struct CompatibleTypes : ::mlir::OpTrait::TraitBase<Op, CompatibleTypes> {
   static ::llvm::LogicalResult verifyTrait(::mlir::Operation *op) {
     return detail::verifySameTypes(op, detail::operandsAndResults(op));
   }
-  static ::llvm::LogicalResult
-  inferReturnTypes(::mlir::MLIRContext *, std::optional<::mlir::Location>,
-                   ::mlir::ValueRange operands, ::mlir::DictionaryAttr, ::mlir::OpaqueProperties,
-                   ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+  static ::llvm::LogicalResult inferReturnTypes(::mlir::MLIRContext *,
+                                                std::optional<::mlir::Location>,
+                                                ::mlir::ValueRange operands, ::mlir::DictionaryAttr,
+                                                ::mlir::OpaqueProperties, ::mlir::RegionRange,
+                                                ::llvm::SmallVectorImpl<::mlir::Type> &types) {
     if (operands.empty())
       return ::mlir::failure();
     types.push_back(operands.front().getType());
@@ -82,10 +82,11 @@ template <typename Op> struct PairwiseSameType : ::mlir::OpTrait::TraitBase<Op, 
   static ::llvm::LogicalResult verifyTrait(::mlir::Operation *op) {
     return detail::verifyPairwise(op, /*elementsOnly=*/false);
   }
-  static ::llvm::LogicalResult
-  inferReturnTypes(::mlir::MLIRContext *, std::optional<::mlir::Location>,
-                   ::mlir::ValueRange operands, ::mlir::DictionaryAttr, ::mlir::OpaqueProperties,
-                   ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+  static ::llvm::LogicalResult inferReturnTypes(::mlir::MLIRContext *,
+                                                std::optional<::mlir::Location>,
+                                                ::mlir::ValueRange operands, ::mlir::DictionaryAttr,
+                                                ::mlir::OpaqueProperties, ::mlir::RegionRange,
+                                                ::llvm::SmallVectorImpl<::mlir::Type> &types) {
     ::llvm::append_range(types, operands.getTypes());
     return ::mlir::success();
   }
