@@ -1,7 +1,7 @@
 # Spokeshave's everyday commands. Each sets up what it needs; README.md explains.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help demo test check setup build package unit lit e2e lint format clean clean-all
+.PHONY: help demo test nightly check setup build package unit lit e2e lint format clean clean-all
 
 JOBS ?= $(shell nproc)
 PRESET ?= release
@@ -13,6 +13,7 @@ help:
 	@echo "make demo     set everything up and run the main job"
 	@echo "make test     set everything up and pass all tests"
 	@echo "make check    quick tests of the build tree (under a minute after an edit)"
+	@echo "make nightly  the suites that take hours; the report carries the commit's hash"
 	@echo "make build    the C++ build; PRESET=release|dev|debug|asan+ubsan"
 	@echo "make lint     formatting, ruff, direction of includes;  make format mends"
 	@echo "PYTHON=...    the Python to use instead of the newest that works"
@@ -24,6 +25,12 @@ demo: package
 
 test: setup lint package
 	scripts/run_tests.sh $(BUILD) $(WHEEL_DIR)
+
+# What takes hours; the report carries the commit's hash.
+nightly: package
+	@set -e; venv=$$(scripts/make_venv.sh "$$(scripts/find_pythons.sh)"); \
+	scripts/install_package.sh $$venv $(WHEEL_DIR)
+	scripts/nightly.sh $(BUILD)
 
 # The quick tier: builds what changed, then unit tests, lit and a few programs through JAX.
 check: build
