@@ -15,10 +15,6 @@ using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 ConvolutionShape::ConvolutionShape(hlo::ConvolutionOp op) : dims(op.getDimensionNumbers()) {
   size_t rank = dims.getInputSpatialDimensions().size();
   auto fill = [&](std::optional<ArrayRef<int64_t>> given, SmallVector<int64_t> &to) {

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "kernel/Dimensions.h"
+#include "kernel/Types.h"
 
 #include "input/StablehloOps.h"
 #include "kernel/Elementwise.h"
@@ -17,16 +18,13 @@
 
 using namespace mlir;
 using namespace spokeshave;
+using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
 /// cuts[d]: between dimension d and the last dimension before it that is not 1.
 using Cuts = SmallVector<bool, 6>;
-
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 class CutAnalysis {
 public:

@@ -19,10 +19,6 @@ using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 using Result = FailureOr<Element>;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 Result ElementEmitter::emitMove(Operation *op, const Position &p) {
   return TypeSwitch<Operation *, Result>(op)
       .Case([&](hlo::ConstantOp) { return emitConstant(op, p); })

@@ -19,10 +19,6 @@ using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// A sum is kept in f32 for all narrow floats, as wide as the result otherwise.
 static Type accumulatorType(Type element) {
   return isSmallFloat(element) ? Float32Type::get(element.getContext()) : element;

@@ -32,10 +32,6 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// The type in which the products are summed: f32 for all narrow floats,
 /// integers of at least 32 bits.
 Type accumulatorType(Operation *product) {

@@ -21,10 +21,6 @@ using namespace spokeshave::kernel;
 
 namespace {
 
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// How the results' elements are divided.
 struct Plan {
   SmallVector<int64_t> outer; ///< extents of the loops around a row

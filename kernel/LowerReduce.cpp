@@ -20,10 +20,6 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// Long sums are cut into blocks, so that an accumulator sees at most so many
 /// elements one after another: error grows with the root of the length at most.
 constexpr int64_t kBlock = 512;

@@ -22,10 +22,6 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 constexpr int64_t kBlock = 256;             ///< tiles per block of a long sum
 constexpr int64_t kMostScratch = 256 << 10; ///< bytes of kept rows
 

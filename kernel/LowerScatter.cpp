@@ -20,10 +20,6 @@ using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 namespace {
 class ScatterLowering {
 public:

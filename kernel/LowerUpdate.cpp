@@ -19,10 +19,6 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 struct Update {
   hlo::DynamicUpdateSliceOp op;
   unsigned result;

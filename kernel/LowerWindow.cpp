@@ -24,10 +24,6 @@ namespace hlo = spokeshave::stablehlo;
 /// Windows of at most this size are written out, larger ones are loops.
 static constexpr int64_t kUnroll = 16;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// One number per dimension; absent attributes mean `otherwise`.
 static SmallVector<int64_t> numbers(std::optional<ArrayRef<int64_t>> given, size_t rank,
                                     int64_t otherwise) {

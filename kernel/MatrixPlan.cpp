@@ -18,10 +18,6 @@ using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 int64_t MatrixView::addGroup(Group &group, Value operand, ArrayRef<int64_t> dims) {
   int64_t product = 1;
   for (int64_t dim : dims) {

@@ -16,10 +16,6 @@ using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 using Elements = SmallVector<Element>;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 //===----------------------------------------------------------------------===//
 // What a reducer does
 //===----------------------------------------------------------------------===//

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
 
 namespace spokeshave::kernel {
 
@@ -26,6 +27,11 @@ namespace spokeshave::kernel {
 bool isUnsigned(mlir::Type element);
 /// f16, bf16 and the f8 types: computed in f32 and rounded.
 bool isSmallFloat(mlir::Type element);
+
+/// The type of a tensor of a fusion's body; all of them are ranked.
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
 
 /// The element type of a kernel's buffer.
 mlir::Type memoryType(mlir::Type element);
