@@ -23,8 +23,8 @@ step "memory is flat over 10,000 compiles" env SPOKESHAVE_FLAT_COMPILES=10000 \
   "$python" -m pytest -q tests/e2e/test_bad_input.py -k flat
 cmake --preset "asan+ubsan" -DSPOKESHAVE_FUZZ=ON >/dev/null
 step "bytecode fuzzing, ten minutes" bash -c '
-  cmake --build "build/asan+ubsan" --target fuzz_bytecode &&
+  cmake --build "build/asan+ubsan" --target fuzz-bytecode &&
   mkdir -p build/nightly/corpus && cp input/bytecode/test/Inputs/*.mlirbc build/nightly/corpus/ &&
-  find "build/asan+ubsan" -name fuzz_bytecode -type f -exec {} -max_total_time=600 build/nightly/corpus \;'
+  find "build/asan+ubsan" -name fuzz-bytecode -type f -exec {} -max_total_time=600 build/nightly/corpus \;'
 echo "report: $report"
 exit $failed

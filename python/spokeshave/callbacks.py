@@ -18,6 +18,7 @@ import itertools
 import json
 import threading
 import traceback
+import uuid
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -69,6 +70,8 @@ class Callback:
 
 _callbacks: weakref.WeakValueDictionary[int, Callback] = weakref.WeakValueDictionary()
 _numbers = itertools.count()
+# Numbers mean nothing in another process, which may load a program from a cache.
+_PROCESS = uuid.uuid4().hex
 _lock = threading.Lock()
 
 
@@ -93,8 +96,8 @@ def _output_addresses(out: int | None, count: int) -> list[int | None]:
 @_HANDLER_TYPE
 def _handler(out, ins, opaque, opaque_length, status):
     try:
-        number = int(json.loads(ctypes.string_at(opaque, opaque_length))["callback"])
-        callback = _callbacks.get(number)
+        config = json.loads(ctypes.string_at(opaque, opaque_length))
+        callback = _callbacks.get(config["callback"]) if config["process"] == _PROCESS else None
         if callback is None:
             raise RuntimeError("the Python function of this callback no longer exists")
         callback(out, ins)
@@ -123,7 +126,7 @@ def _emit(ctx: Any, operands: Sequence[Any], function: Callable, side_effect: bo
         TARGET,
         result_types=[mlir.aval_to_ir_type(ctx.module_context, a) for a in avals_out],
         operands=operands,
-        backend_config=json.dumps({"callback": number}),
+        backend_config=json.dumps({"callback": number, "process": _PROCESS}),
         has_side_effect=side_effect,
         api_version=_API_VERSION,
     )
