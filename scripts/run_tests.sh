@@ -28,7 +28,7 @@ if [ -n "$lit_passed" ]; then count "$lit_passed" "${lit_failed:-0}" 0; else cou
 
 run_pytest() { # PYTHON arguments... -> runs and counts
   local python=$1 log; shift
-  log=$("$python" -m pytest -q --durations=5 "$@" 2>&1)
+  log=$("$python" -m pytest --durations=5 "$@" 2>&1)
   local status=$?
   echo "$log" | tail -n 25
   local last; last=$(tail -n 1 <<<"$log")
