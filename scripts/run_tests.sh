@@ -16,8 +16,14 @@ field() { grep -oE "[0-9]+ $1" <<<"$2" | tail -n 1 | cut -d' ' -f1; }
 echo "== unit tests"
 log=$(ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -LE lit ${quick:+-LE "lit|slow"} 2>&1) || true
 echo "$log" | tail -n 15
-total=$(sed -nE 's/.* ([0-9]+) tests failed out of ([0-9]+).*/\1 \2/p' <<<"$log" | tail -n 1)
-if [ -n "$total" ]; then count $((${total#* } - ${total% *})) "${total% *}" 0; else count 0 1 0; fi
+# "100% tests passed, 0 tests failed out of 4"; newer ctests leave the middle out.
+total=$(sed -nE 's/.*tests passed.* out of ([0-9]+).*/\1/p' <<<"$log" | tail -n 1)
+unit_failed=$(sed -nE 's/.* ([0-9]+) tests? failed out of.*/\1/p' <<<"$log" | tail -n 1)
+if [ -n "$total" ]; then
+  count $((total - ${unit_failed:-0})) "${unit_failed:-0}" 0
+else
+  count 0 1 0
+fi
 
 echo "== lit"
 log=$(cmake --build "$build" --target check-lit 2>&1) || true
