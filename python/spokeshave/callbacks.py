@@ -171,6 +171,27 @@ def _pass_tokens(ctx: Any, effect: Any) -> None:
     ctx.set_tokens_out(mlir.TokenSet({effect: token}))
 
 
+def _serve_eager_debugging() -> None:
+    """Lets debug callbacks outside of jit run where Spokeshave is the only platform.
+
+    JAX's own implementation moves the arguments to its stock CPU first and fails
+    without one; the function can as well take them where they are.
+    """
+    from jax._src import debugging, xla_bridge
+
+    original = debugging.debug_callback_impl
+
+    @functools.wraps(original)
+    def run(*args: Any, callback: Callable[..., Any], **params: Any) -> tuple[()]:
+        if "cpu" in xla_bridge.backends():
+            return original(*args, callback=callback, **params)
+        callback(*args)
+        return ()
+
+    debugging.debug_callback_p.def_impl(run)
+    debugging.debug_callback_impl = run  # debug_print calls it by this name
+
+
 def register(platform: str) -> None:
     """Registers the handler with the runtime and the rules with JAX. Idempotent."""
     from jax._src import callback as jax_callback
@@ -203,3 +224,4 @@ def register(platform: str) -> None:
     lowering.set_rule(jax_callback.io_callback_p, io, platform)
     lowering.set_rule(debugging.debug_callback_p, debug, platform)
     lowering.set_rule(debugging.debug_print_p, debug_print, platform)
+    _serve_eager_debugging()

@@ -76,8 +76,8 @@ Status describe(CompiledBody &body) {
   size_t most = std::max(body.arguments.size(), body.results.size());
   body.memoryKinds.assign(most, kMemoryKind.data());
   body.memoryKindSizes.assign(most, kMemoryKind.size());
-  body.emptyStrings.assign(most, "");
-  body.emptySizes.assign(most, 0);
+  body.emptyStrings.assign(std::max<size_t>(1, most), "");
+  body.emptySizes.assign(std::max<size_t>(1, most), 0);
   const cpu::CompileStats &stats = program.stats;
   body.costs = {cost("flops", stats.flops), cost("transcendentals", stats.transcendentals),
                 cost("bytes accessed", stats.bytesAccessed)};

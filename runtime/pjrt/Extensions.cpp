@@ -164,8 +164,9 @@ ErrorObject *parameterShardings(Shardings_Args *args) {
   return replicated(args, args->executable->body->arguments.size());
 }
 
+// No results are an empty tuple, which has one sharding all the same.
 ErrorObject *outputShardings(Shardings_Args *args) {
-  return replicated(args, args->executable->body->results.size());
+  return replicated(args, std::max<size_t>(1, args->executable->body->results.size()));
 }
 } // namespace
 

@@ -166,9 +166,33 @@ def test_control_c_in_a_long_loop():
     assert "2.0" in output, output
 
 
+def test_the_only_platform():
+    """An ordinary program where no other back end exists."""
+    code = """
+        import jax, jax.numpy as jnp, numpy as np
+        assert [d.platform for d in jax.devices()] == ["spokeshave"]
+        x = jnp.arange(12.0).reshape(3, 4)
+        jax.debug.print("eager {}", x.sum())
+        jax.jit(lambda x: jax.debug.print("jitted {}", x.sum()))(x)
+        shape = jax.ShapeDtypeStruct((3, 4), jnp.float32)
+        y = jax.jit(lambda x: jax.pure_callback(lambda v: np.asarray(v) * 2, shape, x))(x)
+        print("twice", float(y.sum()), jnp.linalg.svd(x)[1].shape, jax.random.normal(jax.random.key(0), (3,)).shape)
+    """
+    result = run_python(code, JAX_PLATFORMS="spokeshave")
+    for line in ("eager 66.0", "jitted 66.0", "twice 132.0 (3,) (3,)"):
+        assert line in result.stdout, result.stdout + result.stderr[-2000:]
+
+
 @pytest.mark.parametrize(
     "first,second",
-    [("jax", "scipy.linalg"), ("scipy.linalg", "jax"), ("torch", "jax"), ("jax", "torch")],
+    [
+        ("jax", "scipy.linalg"),
+        ("scipy.linalg", "jax"),
+        ("torch", "jax"),
+        ("jax", "torch"),
+        ("triton", "jax"),
+        ("jax", "triton"),
+    ],
 )
 def test_import_orders(first, second):
     for module in (first, second):
