@@ -5,18 +5,19 @@
 JAX's own rules hard-code the platforms that they serve, so these emit a custom
 call of our own. Its handler is a C function made by ctypes, which takes the GIL,
 wraps the buffers as NumPy arrays and calls the user's function. A number in the
-call's backend_config finds that function; it lives as long as the lowered module.
+call's backend_config finds that function; it outlives the lowered module a little.
 
 Calls with side effects run in program order, which is what ordered effects ask
 for: their tokens are passed through.
 """
 
+import collections
 import ctypes
 import dataclasses
 import functools
 import itertools
 import json
-import threading
+import time
 import traceback
 import uuid
 import weakref
@@ -68,11 +69,24 @@ class Callback:
             _view(address, *spec)[...] = value
 
 
-_callbacks: weakref.WeakValueDictionary[int, Callback] = weakref.WeakValueDictionary()
+class _Lease:
+    """Lives as long as a lowered module and what is compiled from it."""
+
+
+_callbacks: dict[int, Callback] = {}
+_retired: collections.deque[tuple[float, int]] = collections.deque()
+# Execution is asynchronous: a program may still run when nobody holds it any more.
+_GRACE_SECONDS = 600
 _numbers = itertools.count()
 # Numbers mean nothing in another process, which may load a program from a cache.
 _PROCESS = uuid.uuid4().hex
-_lock = threading.Lock()
+
+
+def _retire(number: int) -> None:
+    """Forgets a callback some time after its last lease; called by the collector."""
+    _retired.append((time.monotonic(), number))
+    while _retired and _retired[0][0] < time.monotonic() - _GRACE_SECONDS:
+        _callbacks.pop(_retired.popleft()[1], None)
 
 
 def _view(address: int | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -118,10 +132,11 @@ def _emit(ctx: Any, operands: Sequence[Any], function: Callable, side_effect: bo
     avals_in = [a for a in ctx.avals_in if a is not core.abstract_token]
     avals_out = [a for a in ctx.avals_out if a is not core.abstract_token]
     callback = Callback(function, _specs(avals_in), _specs(avals_out))
-    with _lock:
-        number = next(_numbers)
-        _callbacks[number] = callback
-    ctx.module_context.add_keepalive(callback)
+    number = next(_numbers)
+    _callbacks[number] = callback
+    lease = _Lease()
+    weakref.finalize(lease, _retire, number)
+    ctx.module_context.add_keepalive(lease)
     call = mlir.custom_call(
         TARGET,
         result_types=[mlir.aval_to_ir_type(ctx.module_context, a) for a in avals_out],
