@@ -106,7 +106,6 @@ public:
   LogicalResult run();
 
 private:
-  int64_t reserve(int64_t elements);
   Value scratch(int64_t elements);
   Value index(int64_t i) { return lowering.constant(i); }
   void splitTask();
@@ -138,7 +137,7 @@ private:
   SmallVector<Panel, 3> a, b; ///< planes: re, im (and -im of a)
   bool packA = true, packB = true;
   SmallVector<Value, 2> c; ///< accumulators of one tile
-  int64_t scratchBytes = 0, depthStrideOfA = 0;
+  int64_t scratchBytes = 0;
 };
 
 } // namespace
