@@ -267,4 +267,5 @@ def test_memory_is_flat_over_compiles(ours):
     compile_some(100)
     before = resident()
     compile_some(count)
-    assert resident() - before < 60e3 * count, (resident() - before) / count
+    # A kilobyte a compile, and what allocators and JAX's own caches may keep once.
+    assert resident() - before < 8e6 + 1e3 * count, (resident() - before) / count
