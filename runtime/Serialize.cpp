@@ -27,7 +27,7 @@ namespace {
 
 constexpr char kMagic[8] = {'S', 'K', 'S', '-', 'E', 'X', 'E', '\n'};
 /// Change with every change to the fields below.
-constexpr uint32_t kFormatVersion = 1;
+constexpr uint32_t kFormatVersion = 2;
 
 struct Header {
   char magic[8];
@@ -124,14 +124,23 @@ template <typename Archive, Is<cpu::CallSpec> T> void field(Archive &archive, T 
 
 template <typename Archive, Is<cpu::KernelInfo> T> void field(Archive &archive, T &info) {
   fields(archive, info.symbol, info.name, info.kind, info.location, info.launches, info.tasks,
-         info.flops, info.bytes, info.instructions);
+         info.flops, info.bytes, info.instructions, info.movedBytes);
+}
+
+template <typename Archive, Is<cpu::Structure> T> void field(Archive &archive, T &structure) {
+  fields(archive, structure.regions, structure.launches, structure.copies, structure.copiedBytes,
+         structure.movedBytes);
+}
+
+template <typename Archive, Is<cpu::LoopInfo> T> void field(Archive &archive, T &loop) {
+  fields(archive, loop.location, loop.depth, loop.trips, loop.iteration);
 }
 
 template <typename Archive, Is<cpu::CompileStats> T> void field(Archive &archive, T &stats) {
-  fields(archive, stats.kernels, stats.libraryCalls, stats.customCalls, stats.arenaBytes,
-         stats.scratchBytes, stats.codeBytes, stats.instructionsBefore, stats.instructionsAfter,
-         stats.flops, stats.transcendentals, stats.bytesAccessed, stats.millisecondsFront,
-         stats.millisecondsCode);
+  fields(archive, stats.kernels, stats.structure, stats.loops, stats.libraryCalls,
+         stats.customCalls, stats.arenaBytes, stats.scratchBytes, stats.codeBytes,
+         stats.instructionsBefore, stats.instructionsAfter, stats.flops, stats.transcendentals,
+         stats.bytesAccessed, stats.millisecondsFront, stats.millisecondsCode);
 }
 
 template <typename Archive, Is<cpu::Program> T> void field(Archive &archive, T &program) {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 build=$1 wheels=$2
 venv=$(scripts/make_venv.sh "$(scripts/find_pythons.sh)")
 stamp=$wheels/.stamp
-newest=$(find "$build" python pyproject.toml \( -name '*.so' -o -name spokeshave -type f -o -name '*.py' \
+newest=$(find "$build" python bench pyproject.toml \( -name '*.so' -o -name spokeshave -type f -o -name '*.py' \
   -o -name pyproject.toml \) -newer "$stamp" -print -quit 2>/dev/null || echo build)
 if [ -f "$stamp" ] && [ -z "$newest" ]; then exit 0; fi
 rm -rf "$wheels" && mkdir -p "$wheels"

@@ -32,6 +32,13 @@ Compiles a StableHLO program (text or portable bytecode; - is standard input).
   --option NAME=VALUE  any other option of the compiler
 )";
 
+static void printStructure(const llvm::Twine &what, const cpu::Structure &structure,
+                           llvm::raw_ostream &os) {
+  os << what << ": " << structure.launches << " launches in " << structure.regions << " regions, "
+     << structure.copies << " copies of " << structure.copiedBytes << " bytes, "
+     << structure.movedBytes << " bytes moved by kernels\n";
+}
+
 static void printStats(const cpu::Program &program, llvm::raw_ostream &os) {
   const cpu::CompileStats &stats = program.stats;
   os << "program " << program.name << " for " << program.isa << ": " << stats.kernels.size()
@@ -40,8 +47,14 @@ static void printStats(const cpu::Program &program, llvm::raw_ostream &os) {
      << "arena " << stats.arenaBytes << " bytes, scratch " << stats.scratchBytes << ", code "
      << stats.codeBytes << "\n"
      << llvm::formatv("compiled in {0:F1} ms to kernels, {1:F1} ms to code\n",
-                      stats.millisecondsFront, stats.millisecondsCode)
-     << llvm::formatv("{0,-32} {1,-10} {2,8} {3,8} {4,12} {5,12} {6,8}\n", "kernel", "kind",
+                      stats.millisecondsFront, stats.millisecondsCode);
+  printStructure("program", stats.structure, os);
+  for (const cpu::LoopInfo &loop : stats.loops) {
+    std::string trips = loop.trips < 0 ? "unknown" : std::to_string(loop.trips);
+    printStructure("an iteration of the loop at " + loop.location + " (trips " + trips + ")",
+                   loop.iteration, os);
+  }
+  os << llvm::formatv("{0,-32} {1,-10} {2,8} {3,8} {4,12} {5,12} {6,8}\n", "kernel", "kind",
                       "launches", "tasks", "flops", "bytes", "instrs");
   for (const cpu::KernelInfo &kernel : stats.kernels)
     os << llvm::formatv("{0,-32} {1,-10} {2,8} {3,8} {4,12} {5,12} {6,8}\n", kernel.symbol,

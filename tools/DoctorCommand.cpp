@@ -3,12 +3,13 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Says what this machine is and what of it is used; compiles and runs nothing.
+// Says what this machine is and what of it is used; compiles nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/Commands.h"
 
 #include "machine/Machine.h"
+#include "machine/Measure.h"
 #include "runtime/Memory.h"
 #include "runtime/ThreadPool.h"
 #include "support/Error.h"
@@ -23,9 +24,37 @@ using namespace spokeshave;
 #define SPOKESHAVE_VERSION "unknown"
 #endif
 
+static constexpr llvm::StringLiteral kHelp = R"(usage: spokeshave doctor [--measure]
+
+Says what this machine is, and what of it is used.
+
+  --measure   also how fast it is at best, on one thread and on all (a second)
+)";
+
+/// A machine's best rates in one line.
+static std::string describeRates(const machine::Rates &rates) {
+  std::string text = llvm::formatv("f32 multiply-add {0:F1} GFLOP/s", rates.fmaGflops).str();
+  if (rates.bf16Gflops > 0)
+    text += llvm::formatv(", bf16 {0:F0} GFLOP/s", rates.bf16Gflops).str();
+  if (rates.int8Gops > 0)
+    text += llvm::formatv(", int8 {0:F0} Gop/s", rates.int8Gops).str();
+  return text +
+         llvm::formatv("; memory read {0:F1} GB/s, copy {1:F1} GB/s", rates.readGBs, rates.copyGBs)
+             .str();
+}
+
 llvm::Error tools::doctorCommand(Arguments arguments) {
-  if (!arguments.empty())
-    return makeError(ErrorCode::BadOption, "doctor takes no arguments");
+  bool measure = false;
+  ArgumentReader reader(arguments);
+  while (reader.next()) {
+    if (reader.isFlag("--help")) {
+      llvm::outs() << kHelp;
+      return llvm::Error::success();
+    }
+    if (!reader.isFlag("--measure"))
+      return reader.unknown();
+    measure = true;
+  }
   llvm::Expected<machine::Machine> machine = machine::describe();
   if (!machine)
     return machine.takeError();
@@ -52,5 +81,11 @@ llvm::Error tools::doctorCommand(Arguments arguments) {
   line("memory", llvm::formatv("{0} MiB, {1} MiB free", runtime::machineMemoryTotal() >> 20,
                                runtime::machineMemoryAvailable() >> 20)
                      .str());
+  if (!measure)
+    return llvm::Error::success();
+  line("on one thread", describeRates(machine::measureRates(1)));
+  if (int threads = runtime::defaultThreadCount(); threads > 1)
+    line("on " + llvm::Twine(threads).str() + " threads",
+         describeRates(machine::measureRates(threads)));
   return llvm::Error::success();
 }

@@ -40,8 +40,9 @@ Compiles and runs a StableHLO program and prints its results.
   --quiet              do not print the results
   --check[=TOLERANCE]  compare with the reference interpreter; fails where the
                        relative difference is larger (default 1e-5)
-  --level=LEVEL        executable (the default); or schedule: plays the schedule
-                       with each kernel's fusion in the reference interpreter
+  --level=LEVEL        executable (the default); schedule: plays the schedule
+                       with each kernel's fusion in the reference interpreter;
+                       reference: interprets the program as the specification says
   --repeat=N           run N times and print the least time
   --isa, --threads, --option   as for compile
 )";
@@ -95,7 +96,7 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
   }
   if (options.file.empty() && !options.help)
     return makeError(ErrorCode::BadOption, "name a file to run; see --help");
-  if (options.level != "executable" && options.level != "schedule")
+  if (options.level != "executable" && options.level != "schedule" && options.level != "reference")
     return makeError(ErrorCode::BadOption, "no level '" + options.level + "'; see --help");
   return options;
 }
@@ -211,6 +212,26 @@ llvm::Error runSchedule(ModuleOp module, const RunOptions &options,
   return llvm::Error::success();
 }
 
+/// Nothing is compiled at all: the results that others are compared with.
+llvm::Error runReference(ModuleOp module, const std::vector<Tensor> &arguments,
+                         std::vector<Tensor> &results) {
+  auto interpreted = reference::evaluate(module, arguments);
+  if (!interpreted)
+    return interpreted.takeError();
+  results.assign(interpreted->begin(), interpreted->end());
+  return llvm::Error::success();
+}
+
+/// Brings `module` to the level that the options name and runs it there.
+llvm::Error runLevel(OwningOpRef<ModuleOp> module, const RunOptions &options,
+                     std::vector<Tensor> &arguments, std::vector<Tensor> &results, int64_t &best) {
+  if (options.level == "schedule")
+    return runSchedule(*module, options, arguments, results);
+  if (options.level == "reference")
+    return runReference(*module, arguments, results);
+  return runExecutable(std::move(module), options, arguments, results, best);
+}
+
 /// The largest difference of two results, relative to the larger of the values
 /// and 1; NaN equals NaN.
 double difference(const Tensor &a, const Tensor &b) {
@@ -297,11 +318,8 @@ llvm::Error tools::runCommand(Arguments commandLine) {
 
   OwningOpRef<ModuleOp> original = cast<ModuleOp>((*module)->getOperation()->clone());
   int64_t best = INT64_MAX;
-  llvm::Error failed = options->level == "schedule"
-                           ? runSchedule(**module, *options, *arguments, results)
-                           : runExecutable(std::move(*module), *options, *arguments, results, best);
-  if (failed)
-    return failed;
+  if (llvm::Error error = runLevel(std::move(*module), *options, *arguments, results, best))
+    return error;
   if (llvm::Error error = report(*options, results))
     return error;
   if (options->repeat > 1)

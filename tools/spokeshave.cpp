@@ -20,6 +20,7 @@ static constexpr llvm::StringLiteral kHelp = R"(usage: spokeshave COMMAND ...
   compile FILE   compile it and show a level of the road, or what came out
   opt FILE       run single passes on text
   doctor         what this machine is, and what of it is used
+  bench          time ordinary JAX programs; of the Python package, spokeshave.bench
 
 Each command takes --help.
 )";
@@ -55,6 +56,11 @@ int main(int argc, char **argv) {
   if (command == "opt") {
     argv[1] = argv[0];
     return tools::optCommand(argc - 1, argv + 1);
+  }
+  if (command == "bench") {
+    // The package's own `spokeshave` does not come here with it.
+    llvm::errs() << "spokeshave: bench is Python: python -m spokeshave.bench --help\n";
+    return 1;
   }
   using Command = llvm::Error (*)(tools::Arguments);
   auto run = llvm::StringSwitch<Command>(command)

@@ -7,8 +7,15 @@ variable ``JAX_PLATFORMS=spokeshave``. The functions here look at the compiler
 from Python; none of them imports JAX.
 """
 
-from spokeshave._library import custom_call_counts, library_path, statistics, version
+from spokeshave._library import custom_call_counts, library_path, machine, statistics, version
 
-__all__ = ["custom_call_counts", "library_path", "statistics", "version", "__version__"]
+__all__ = [
+    "custom_call_counts",
+    "library_path",
+    "machine",
+    "statistics",
+    "version",
+    "__version__",
+]
 
 __version__ = "0.1.0"

@@ -1,17 +1,25 @@
 # Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `spokeshave`: hands over to the compiled tool inside the package."""
+"""The command `spokeshave`: hands over to the compiled tool inside the package.
+
+`spokeshave bench` is Python and stays here.
+"""
 
 import os
-import pathlib
 import sys
+
+from spokeshave import _library
 
 
 def main() -> None:
     """Replaces this process by the tool; exits with 127 where it is missing."""
-    tool = pathlib.Path(__file__).parent / "bin" / "spokeshave"
-    if not tool.is_file():
-        sys.exit(
-            f"spokeshave: the compiled tool is missing at {tool}; install with 'pip install .'"
-        )
-    os.execv(tool, [str(tool), *sys.argv[1:]])
+    if sys.argv[1:2] == ["bench"]:
+        from spokeshave.bench.__main__ import main as bench
+
+        sys.exit(bench(sys.argv[2:]))
+    try:
+        tool = _library.tool_path()
+    except _library.LibraryNotFoundError as error:
+        print(f"spokeshave: {error}; install with 'pip install .'", file=sys.stderr)
+        sys.exit(127)
+    os.execv(tool, [tool, *sys.argv[1:]])

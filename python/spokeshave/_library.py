@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import pathlib
+from typing import Any
 
 _NAME = "libspokeshave_pjrt.so"
 
@@ -31,6 +32,23 @@ def library_path() -> str:
             " 'pip install .' or set SPOKESHAVE_LIBRARY to a build's " + _NAME + "."
         )
     return str(path)
+
+
+def tool_path() -> str:
+    """The path of the compiled command `spokeshave`: the package's, or that of a build tree.
+
+    Raises:
+      LibraryNotFoundError: it is in neither.
+    """
+    library = pathlib.Path(library_path())
+    candidates = [
+        pathlib.Path(__file__).parent / "bin" / "spokeshave",
+        library.parents[2] / "tools" / "spokeshave",
+    ]
+    for path in candidates:
+        if path.is_file():
+            return str(path)
+    raise LibraryNotFoundError(f"the command is neither at {candidates[0]} nor at {candidates[1]}")
 
 
 @functools.cache
@@ -58,6 +76,8 @@ def load() -> ctypes.CDLL:
     ]
     lib.spokeshave_statistics_json.restype = ctypes.c_void_p
     lib.spokeshave_statistics_json.argtypes = []
+    lib.spokeshave_machine_json.restype = ctypes.c_void_p
+    lib.spokeshave_machine_json.argtypes = [ctypes.c_int]
     lib.spokeshave_free.restype = None
     lib.spokeshave_free.argtypes = [ctypes.c_void_p]
     lib.spokeshave_call_counts.restype = None
@@ -65,18 +85,32 @@ def load() -> ctypes.CDLL:
     return lib
 
 
-def statistics() -> list[dict]:
-    """What this process compiled, one dictionary per executable that is still alive.
-
-    Keys: name, kernels, library_calls, custom_calls (static counts), compile_ms,
-    runs, run_ms, arena_bytes, code_bytes.
-    """
-    lib = load()
-    text = lib.spokeshave_statistics_json()
+def _take_json(text: int) -> Any:
+    """What a C string of the library says, which is freed."""
     try:
         return json.loads(ctypes.string_at(text))
     finally:
-        lib.spokeshave_free(text)
+        load().spokeshave_free(text)
+
+
+def statistics() -> list[dict[str, Any]]:
+    """What this process compiled, one dictionary per executable that is still alive.
+
+    See docs/counters.md for each key. Static: id, name, kernels, kernel_kinds,
+    library_calls, custom_calls, calls, structure, loops, work,
+    arena_bytes, code_bytes, compile_ms. Of its runs so far: runs, run_ms, run.
+    """
+    return _take_json(load().spokeshave_statistics_json())
+
+
+def machine(measure: bool = False) -> dict[str, Any]:
+    """What this machine is, and what of it is used.
+
+    Args:
+      measure: also run small loops that tell what it reaches at best, on one thread
+        and on all, under the key ``rates``. Takes about a second.
+    """
+    return _take_json(load().spokeshave_machine_json(int(measure)))
 
 
 def version() -> str:

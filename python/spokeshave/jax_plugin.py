@@ -6,7 +6,7 @@ import functools
 import logging
 from typing import Any
 
-from spokeshave import _library, callbacks, dlpack, ffi, lowering
+from spokeshave import _library, callbacks, decompositions, dlpack, ffi, lowering
 
 PLATFORM = "spokeshave"
 
@@ -50,6 +50,7 @@ def initialize() -> None:
         mlir._platforms_with_donation.append(PLATFORM)
     _allow_persistent_cache()
     lowering.register(PLATFORM)
+    decompositions.register(PLATFORM)
     callbacks.register(PLATFORM)
     ffi.register(PLATFORM)
     dlpack.register(PLATFORM)

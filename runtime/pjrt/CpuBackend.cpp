@@ -20,6 +20,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <atomic>
 #include <mutex>
 #include <set>
 
@@ -117,6 +118,7 @@ public:
     for (const cpu::CallSpec &call : executable->program().calls)
       ++(call.isLibrary ? libraryCalls : customCalls);
     return llvm::json::Object{
+        {"id", number},
         {"name", name},
         {"kernels", static_cast<int64_t>(stats.kernels.size())},
         {"library_calls", libraryCalls},
@@ -126,12 +128,64 @@ public:
         {"run_ms", static_cast<double>(counters.nanoseconds) * 1e-6},
         {"arena_bytes", stats.arenaBytes},
         {"code_bytes", codeBytes()},
+        {"calls", callsByTarget()},
+        {"kernel_kinds", kernelsByKind()},
+        {"structure", describe(stats.structure)},
+        {"loops", describeLoops()},
+        {"work", llvm::json::Object{{"flops", stats.flops},
+                                    {"transcendentals", stats.transcendentals},
+                                    {"bytes", stats.bytesAccessed}}},
+        {"run", llvm::json::Object{{"regions", counters.parallelRegions},
+                                   {"inline_regions", counters.inlineRegions},
+                                   {"launches", counters.launches},
+                                   {"library_calls", counters.libraryCalls},
+                                   {"custom_calls", counters.customCalls}}},
     };
   }
 
   runtime::ExecuteCounters counters() const { return executable->counters(); }
 
 private:
+  static llvm::json::Object describe(const cpu::Structure &structure) {
+    return llvm::json::Object{
+        {"regions", structure.regions},        {"launches", structure.launches},
+        {"copies", structure.copies},          {"copied_bytes", structure.copiedBytes},
+        {"moved_bytes", structure.movedBytes},
+    };
+  }
+
+  /// Each loop with what one iteration is made of.
+  llvm::json::Array describeLoops() const {
+    llvm::json::Array list;
+    for (const cpu::LoopInfo &loop : stats.loops) {
+      llvm::json::Object one = describe(loop.iteration);
+      one["location"] = loop.location;
+      one["depth"] = loop.depth;
+      one["trips"] = loop.trips < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(loop.trips);
+      list.push_back(std::move(one));
+    }
+    return list;
+  }
+
+  static llvm::json::Object count(llvm::ArrayRef<llvm::StringRef> names) {
+    llvm::json::Object counts;
+    for (llvm::StringRef name : names)
+      counts[name] = counts.getInteger(name).value_or(0) + 1;
+    return counts;
+  }
+
+  /// The places that leave compiled code, by what they call.
+  llvm::json::Object callsByTarget() const {
+    return count(llvm::map_to_vector(executable->program().calls, [](const cpu::CallSpec &call) {
+      return llvm::StringRef(call.target);
+    }));
+  }
+
+  llvm::json::Object kernelsByKind() const {
+    return count(llvm::map_to_vector(
+        stats.kernels, [](const cpu::KernelInfo &kernel) { return llvm::StringRef(kernel.kind); }));
+  }
+
   static std::vector<cpu::ValueSpec> withTokens(const std::vector<cpu::ValueSpec> &specs,
                                                 const llvm::SmallVector<bool> &tokens) {
     std::vector<cpu::ValueSpec> all;
@@ -152,8 +206,15 @@ private:
     return position;
   }
 
+  /// Counts up from 0 in the order of loading.
+  static int64_t nextNumber() {
+    static std::atomic<int64_t> next{0};
+    return next++;
+  }
+
   std::unique_ptr<runtime::Executable> executable;
   Outline outline;
+  const int64_t number = nextNumber();
 };
 
 Outline Outline::of(mlir::ModuleOp module) {

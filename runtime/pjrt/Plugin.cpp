@@ -18,6 +18,8 @@
 //       What was compiled and run; see spokeshave_free.
 //   void spokeshave_call_counts(int64_t *library, int64_t *custom)
 //       Calls that left compiled code so far.
+//   char *spokeshave_machine_json(int measure)
+//       What this machine is, and if asked how fast; see spokeshave_free.
 //   void spokeshave_free(void *)
 //       Frees a result of the functions above that says so.
 //
@@ -25,6 +27,7 @@
 #include "runtime/CustomCall.h"
 #include "runtime/pjrt/Backend.h"
 #include "runtime/pjrt/Client.h"
+#include "runtime/pjrt/MachineReport.h"
 #include "runtime/pjrt/Serve.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -113,6 +116,14 @@ SPOKESHAVE_EXPORT char *spokeshave_statistics_json() noexcept {
 
 SPOKESHAVE_EXPORT void spokeshave_call_counts(int64_t *library, int64_t *custom) noexcept {
   pjrt::cpuCallCounts(*library, *custom);
+}
+
+SPOKESHAVE_EXPORT char *spokeshave_machine_json(int measure) noexcept {
+  try {
+    return strdup(pjrt::machineJson(measure != 0).c_str());
+  } catch (...) {
+    return strdup("{}");
+  }
 }
 
 SPOKESHAVE_EXPORT void spokeshave_free(void *pointer) noexcept {

@@ -27,6 +27,8 @@ std::unique_ptr<cpu::Program> richProgram() {
   program->constants.push_back({});
   program->constants.push_back(std::vector<char>(100, 'c'));
   program->stats.millisecondsFront = 1.25;
+  program->stats.structure.regions = 3;
+  program->stats.loops.push_back({"file.py:14", 1, -1, {1, 2, 3, 4, 5}});
   program->stats.bytesAccessed = -1;
   return program;
 }

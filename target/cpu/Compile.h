@@ -51,9 +51,27 @@ struct CallSpec {
 struct KernelInfo {
   std::string symbol, name, kind, location;
   int64_t launches = 0, tasks = 0, flops = 0, bytes = 0, instructions = 0;
+  int64_t movedBytes = 0; ///< what it writes, if it computes nothing
+};
+
+/// How a program, or one iteration of a loop, is made: counts of what the driver
+/// does. Inner loops count by their trips where those are known, else once.
+struct Structure {
+  int64_t regions = 0; ///< parallel regions
+  int64_t launches = 0;
+  int64_t copies = 0, copiedBytes = 0; ///< of whole buffers, by the driver
+  int64_t movedBytes = 0;              ///< written by kernels that compute nothing
+};
+struct LoopInfo {
+  std::string location;
+  int64_t depth = 0;
+  int64_t trips = -1; ///< -1: not known before the program runs
+  Structure iteration;
 };
 struct CompileStats {
   std::vector<KernelInfo> kernels;
+  Structure structure;
+  std::vector<LoopInfo> loops; ///< in the order of the program, outer before inner
   int64_t libraryCalls = 0, customCalls = 0, arenaBytes = 0, scratchBytes = 0, codeBytes = 0;
   int64_t instructionsBefore = 0, instructionsAfter = 0;     ///< fusion's duplication
   int64_t flops = 0, transcendentals = 0, bytesAccessed = 0; ///< loops counted by trips where known

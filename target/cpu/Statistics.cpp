@@ -17,7 +17,7 @@ using namespace spokeshave::cpu;
 namespace {
 
 struct Work {
-  int64_t flops = 0, transcendentals = 0, bytes = 0;
+  int64_t flops = 0, transcendentals = 0, bytes = 0, movedBytes = 0;
 };
 
 int64_t product(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
@@ -53,6 +53,53 @@ int64_t flopsOf(Operation &op) {
   return isArithmetic && isa<FloatType, ComplexType>(result.getElementType()) ? elements : 0;
 }
 
+/// Bytes that a kernel reads of one input: what is cut out of it where it is
+/// only ever cut, nothing of what it updates in place.
+int64_t bytesRead(BlockArgument input) {
+  int64_t whole = schedule::byteSizeOf(cast<ShapedType>(input.getType())), cut = 0;
+  for (OpOperand &use : input.getUses()) {
+    Operation *user = use.getOwner();
+    size_t updated = 0; // how many operands, the first ones, are updated in place
+    if (isa<stablehlo::DynamicUpdateSliceOp>(user))
+      updated = 1;
+    else if (auto scatter = dyn_cast<stablehlo::ScatterOp>(user))
+      updated = scatter.getInputs().size();
+    if (use.getOperandNumber() < updated)
+      continue;
+    bool isCut = isa<stablehlo::SliceOp, stablehlo::DynamicSliceOp, stablehlo::GatherOp>(user);
+    if (!isCut || use.getOperandNumber() != 0)
+      return whole;
+    cut += schedule::byteSizeOf(cast<ShapedType>(user->getResult(0).getType()));
+  }
+  return std::min(cut, whole);
+}
+
+/// Bytes that a kernel writes for one result; of what is updated in place, the
+/// update alone.
+int64_t bytesWritten(Value result) {
+  if (auto update = result.getDefiningOp<stablehlo::DynamicUpdateSliceOp>())
+    result = update.getUpdate();
+  else if (auto scatter = result.getDefiningOp<stablehlo::ScatterOp>())
+    result = scatter.getUpdates()[cast<OpResult>(result).getResultNumber()];
+  return schedule::byteSizeOf(cast<ShapedType>(result.getType()));
+}
+
+/// Does it compute nothing, but put elements to other places? Arithmetic on
+/// single elements finds the place.
+bool onlyMoves(graph::FusionOp fusion) {
+  auto hasArray = [](TypeRange types) {
+    return llvm::any_of(types, [](Type type) { return graph::numElements(type) > 1; });
+  };
+  if (!hasArray(fusion.getResultTypes()))
+    return false;
+  return llvm::all_of(fusion.getBlock().without_terminator(), [&](Operation &op) {
+    graph::OpClass kind = graph::classify(&op);
+    return kind == graph::OpClass::Constant || kind == graph::OpClass::Index ||
+           kind == graph::OpClass::View || isa<stablehlo::DynamicUpdateSliceOp>(op) ||
+           !hasArray(op.getResultTypes());
+  });
+}
+
 Work workOf(schedule::KernelOp kernel) {
   Work work;
   graph::FusionOp fusion = kernel.getFusion();
@@ -63,10 +110,13 @@ Work workOf(schedule::KernelOp kernel) {
     if (graph::isTranscendental(&op))
       work.transcendentals += graph::numElements(op.getResult(0).getType());
   }
-  for (Type type : fusion.getOperandTypes())
-    work.bytes += schedule::byteSizeOf(cast<ShapedType>(type));
-  for (Type type : fusion.getResultTypes())
-    work.bytes += schedule::byteSizeOf(cast<ShapedType>(type));
+  for (BlockArgument input : fusion.getBlock().getArguments())
+    work.bytes += bytesRead(input);
+  int64_t written = 0;
+  for (Value result : fusion.getYield().getValues())
+    written += bytesWritten(result);
+  work.bytes += written;
+  work.movedBytes = onlyMoves(fusion) ? written : 0;
   return work;
 }
 
@@ -84,36 +134,81 @@ public:
     Work work = workOf(kernel);
     info.flops = work.flops;
     info.bytes = work.bytes;
+    info.movedBytes = work.movedBytes;
     numbers[info.symbol] = {stats.kernels.size() - 1, work};
     stats.instructionsAfter += llvm::range_size(fusion.getBlock().without_terminator());
   }
 
-  /// Adds the steps of `block`, which runs `times` times.
-  void addBlock(Block &block, int64_t times) {
+  /// Adds the steps of `block`, which runs `times` times, to the totals. Returns
+  /// what one run of it is made of.
+  Structure addBlock(Block &block, int64_t times, int64_t depth) {
+    Structure structure;
     for (Operation &op : block) {
+      if (auto loop = dyn_cast<schedule::WhileOp>(op)) {
+        int64_t trips = loop.getTripCount().value_or(1);
+        add(structure, addLoop(loop, times * trips, depth), trips);
+        continue;
+      }
       if (auto launch = dyn_cast<schedule::LaunchOp>(op))
-        addLaunch(launch, times);
+        add(structure, addLaunch(launch, times), 1);
+      else if (auto copy = dyn_cast<schedule::CopyOp>(op))
+        add(structure, addCopy(copy, times), 1);
+      structure.regions += isa<schedule::ParallelOp>(op);
       stats.libraryCalls += isa<schedule::LibraryOp>(op) ? times : 0;
       stats.customCalls += isa<schedule::CustomCallOp>(op) ? times : 0;
-      int64_t trips = 1;
-      if (auto loop = dyn_cast<schedule::WhileOp>(op))
-        trips = loop.getTripCount().value_or(1);
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          addBlock(inner, times * trips);
+          add(structure, addBlock(inner, times, depth), 1);
     }
+    return structure;
   }
 
 private:
-  void addLaunch(schedule::LaunchOp launch, int64_t times) {
+  static void add(Structure &sum, const Structure &part, int64_t times) {
+    sum.regions += part.regions * times;
+    sum.launches += part.launches * times;
+    sum.copies += part.copies * times;
+    sum.copiedBytes += part.copiedBytes * times;
+    sum.movedBytes += part.movedBytes * times;
+  }
+
+  /// Lists a loop before those inside of it. Returns one iteration.
+  Structure addLoop(schedule::WhileOp loop, int64_t times, int64_t depth) {
+    size_t number = stats.loops.size();
+    stats.loops.emplace_back();
+    Structure iteration;
+    for (Region &region : loop->getRegions())
+      for (Block &inner : region)
+        add(iteration, addBlock(inner, times, depth + 1), 1);
+    LoopInfo &info = stats.loops[number];
+    info.location = describeLocation(loop.getLoc());
+    info.depth = depth;
+    info.trips = loop.getTripCount() ? static_cast<int64_t>(*loop.getTripCount()) : -1;
+    info.iteration = iteration;
+    return iteration;
+  }
+
+  Structure addLaunch(schedule::LaunchOp launch, int64_t times) {
+    Structure structure;
+    structure.launches = 1;
     auto found = numbers.find(launch.getKernel());
     if (found == numbers.end())
-      return;
+      return structure;
     auto &[number, work] = found->second;
+    structure.movedBytes = work.movedBytes;
     stats.kernels[number].launches += times;
     stats.flops += work.flops * times;
     stats.transcendentals += work.transcendentals * times;
     stats.bytesAccessed += work.bytes * times;
+    return structure;
+  }
+
+  Structure addCopy(schedule::CopyOp copy, int64_t times) {
+    Structure structure;
+    structure.copies = 1;
+    structure.copiedBytes = schedule::byteSizeOf(cast<ShapedType>(copy.getTarget().getType()));
+    stats.bytesAccessed += 2 * structure.copiedBytes * times;
+    return structure;
   }
 
   CompileStats &stats;
@@ -127,5 +222,5 @@ void cpu::countSchedule(ModuleOp module, CompileStats &stats) {
   for (auto kernel : module.getOps<schedule::KernelOp>())
     counter.addKernel(kernel);
   for (auto program : module.getOps<schedule::ProgramOp>())
-    counter.addBlock(program.getBlock(), 1);
+    stats.structure = counter.addBlock(program.getBlock(), 1, 0);
 }

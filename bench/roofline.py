@@ -1,0 +1,57 @@
+# Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a program's operations and bytes would take at the machine's best rates."""
+
+import dataclasses
+from typing import Any
+
+from spokeshave.bench.machine import Rates
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """Seconds that a program cannot go below here, and what of it costs them."""
+
+    flops_seconds: float  # all floating-point operations at the peak of its types
+    bytes_seconds: float  # arguments read and results written once
+
+    @property
+    def seconds(self) -> float:
+        """The larger of both."""
+        return max(self.flops_seconds, self.bytes_seconds)
+
+    @property
+    def kind(self) -> str:
+        """Which of both it is."""
+        return "flops" if self.flops_seconds > self.bytes_seconds else "bytes"
+
+
+def bound(counts: dict[str, Any], dtypes: list[str], rates: Rates) -> Bound:
+    """The bound of a program from Spokeshave's counts of it."""
+    flops = counts["work"]["flops"]
+    compulsory = counts["argument_bytes"] + counts["result_bytes"]
+    return Bound(flops / (rates.peak(set(dtypes)) * 1e9), compulsory / (rates.memory * 1e9))
+
+
+def traffic_seconds(counts: dict[str, Any], rates: Rates) -> float:
+    """What the bytes that its kernels read and write would take if all came from memory."""
+    return counts["work"]["bytes"] / (rates.memory * 1e9)
+
+
+def explain(counts: dict[str, Any], dtypes: list[str], rates: Rates, seconds: float) -> str:
+    """Where the time of a program goes, as far as its counts tell."""
+    limit = bound(counts, dtypes, rates)
+    structure, work = counts["structure"], counts["work"]
+    parts = [
+        f"{work['flops'] / seconds * 1e-9:.3g} GFLOP/s"
+        f" ({limit.flops_seconds / seconds:.0%} of the peak)",
+        f"arguments and results {limit.bytes_seconds / seconds:.0%} of the memory's rate",
+        f"all that kernels read and write {traffic_seconds(counts, rates) / seconds:.0%}",
+    ]
+    if work["transcendentals"]:
+        parts.append(f"{work['transcendentals'] / seconds * 1e-9:.3g} G transcendentals/s")
+    if structure["regions"]:
+        parts.append(f"{seconds / structure['regions'] * 1e6:.3g} us a parallel region")
+    if structure["launches"]:
+        parts.append(f"{seconds / structure['launches'] * 1e6:.3g} us a launch")
+    return "; ".join(parts)
