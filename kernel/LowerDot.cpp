@@ -9,18 +9,18 @@
 //   pack   the block's columns of rhs, panel by panel, into scratch (unless few
 //          rows use it and it can be read where it lies)
 //   for each strip of rows:
-//     pack the strip of lhs, row-major (unless it can be read where it lies)
+//     pack the strip of lhs, in the order in which it lies (unless it can be read
+//     there)
 //     for each panel of columns:
 //       tile_dot: registers hold strip x panel over all of k
 //       epilogue: what the fusion does with the product, stored masked
 //
 // Packing evaluates the fusion's producers, so that conversions, transposes and
 // slices cost nothing extra. k is never split, so the order of each sum is that
-// of k whatever the tiles are.
+// of k whatever the tiles are. Products with few columns are LowerMatvec's.
 //
 //===----------------------------------------------------------------------===//
-#include "kernel/LowerFusion.h"
-#include "kernel/MatrixPlan.h"
+#include "kernel/Product.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -31,20 +31,6 @@ using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
 namespace {
-
-/// The type in which the products are summed: f32 for all narrow floats,
-/// integers of at least 32 bits.
-Type accumulatorType(Operation *product) {
-  Type element = typeOf(product->getResult(0)).getElementType();
-  if (auto complex = dyn_cast<ComplexType>(element))
-    element = complex.getElementType();
-  if (element.isF64() || element.isF32())
-    return element;
-  MLIRContext *context = product->getContext();
-  if (isa<FloatType>(element))
-    return Float32Type::get(context);
-  return IntegerType::get(context, element.getIntOrFloatBitWidth() > 32 ? 64 : 32);
-}
 
 /// Sizes of the blocks and tiles, from the shape and the machine.
 struct Plan {
@@ -114,12 +100,12 @@ private:
   LogicalResult forStrips(llvm::function_ref<LogicalResult(const Index &, int64_t)> body);
   LogicalResult emitStrip(const Index &row, int64_t rows);
   LogicalResult packRows(const Index &row, int64_t rows);
+  LogicalResult packRowsAcross(const Index &row, int64_t rows);
   LogicalResult forPanels(llvm::function_ref<LogicalResult(const Index &, int64_t)> body);
   LogicalResult emitTile(const Index &row, int64_t rows, const Index &column, int64_t columns);
   void multiply(const Panel &a, const Panel &b, Value c, int64_t rows, int64_t columns,
                 bool accumulate);
   LogicalResult emitEpilogue(const Index &row, int64_t rows, const Index &column, int64_t columns);
-  LogicalResult emitOutputs(const Index &row, const Index &column);
   Element sum(Value row, const Index &localColumn);
   LogicalResult storePacked(FailureOr<Element> element, ArrayRef<Value> planes, Value offset);
 
@@ -186,14 +172,9 @@ LogicalResult DotLowering::storePacked(FailureOr<Element> element, ArrayRef<Valu
                                        Value offset) {
   if (failed(element))
     return failure();
+  bool zeroExtends = isUnsigned(typeOf(view.op->getOperand(0)).getElementType());
   auto store = [&](Num value, Value plane) {
-    if (auto integer = dyn_cast<IntegerType>(accumulator))
-      if (value.bits() < integer.getWidth())
-        value = isUnsigned(typeOf(view.op->getOperand(0)).getElementType())
-                    ? value.zeroExtended(integer.getWidth())
-                    : value.signExtended(integer.getWidth());
-    if (accumulator.isF64() && !value.element().isF64())
-      value = value.extended(accumulator);
+    value = widened(value, accumulator, zeroExtends);
     builder.create<StoreOp>(lowering.loc(), value, plane, ValueRange{offset}, Value(), 1);
   };
   store(element->re, planes[0]);
@@ -317,8 +298,30 @@ LogicalResult DotLowering::packRows(const Index &row, int64_t rows) {
   });
 }
 
+/// The same where rows lie beside each other: lanes run across them, and so does
+/// the copy, [k][row].
+LogicalResult DotLowering::packRowsAcross(const Index &row, int64_t rows) {
+  IndexSpace &space = emitter.space();
+  SmallVector<Value> planes;
+  for (const Panel &panel : a)
+    planes.push_back(panel.buffer);
+  return forRange(emitter, index(0), index(view.k), view.k, [&](const Index &k) {
+    for (int64_t i = 0; i < rows; i += plan.lanes) {
+      int64_t present = std::min(plan.lanes, rows - i);
+      Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
+      ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
+      Index lane = space.add(row, i);
+      lane.lane = 1;
+      Index at = space.add(space.scale(k, a[0].depthStride), i);
+      if (failed(storePacked(view.lhs(emitter, batch, lane, k), planes, space.scalar(at))))
+        return failure();
+    }
+    return success();
+  });
+}
+
 LogicalResult DotLowering::emitStrip(const Index &row, int64_t rows) {
-  if (packA && failed(packRows(row, rows)))
+  if (packA && failed(a[0].rowStride == 1 ? packRowsAcross(row, rows) : packRows(row, rows)))
     return failure();
   return forPanels(
       [&](const Index &column, int64_t columns) { return emitTile(row, rows, column, columns); });
@@ -366,13 +369,7 @@ Element DotLowering::sum(Value row, const Index &localColumn) {
   auto load = [&](Value plane) -> Num {
     Num value(emitter.context(),
               builder.create<LoadOp>(lowering.loc(), type, plane, ValueRange{offset}, Value(), 1));
-    if (isSmallFloat(element))
-      return roundTo(value, element);
-    if (element.isInteger(1))
-      return ne(value, 0);
-    if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() < value.bits())
-      return value.lowBits(integer.getWidth());
-    return value;
+    return finishedSum(value, element);
   };
   Element result{load(c[0]), {}};
   if (isComplex)
@@ -396,79 +393,14 @@ LogicalResult DotLowering::emitEpilogue(const Index &row, int64_t rows, const In
           return view.op->emitOpError("is read at another place than it is computed for");
         return sum(space.scalar(i), Index(r * plan.lanes));
       });
-      LogicalResult done = emitOutputs(space.add(row, i), lane);
+      LogicalResult done =
+          emitProductOutputs(lowering, emitter, view, batch, space.add(row, i), lane);
       emitter.unbind(product);
       if (failed(done))
         return failure();
     }
     return success();
   });
-}
-
-/// From a position in `from` to the one in `to`, which `from` reaches through
-/// reshapes and transposes: for results that are not laid out like the product.
-static std::optional<Position> follow(IndexSpace &space, Value from, Value to, Position position) {
-  SmallVector<Operation *> path; // from `to` up to something of the product's shape
-  while (to != from) {
-    Operation *op = to.getDefiningOp();
-    if (!op)
-      return std::nullopt;
-    if (isa<hlo::ReshapeOp, hlo::TransposeOp>(op))
-      path.push_back(op);
-    // Elementwise: the operand that descends from the product has the same shape.
-    Value next;
-    for (Value operand : op->getOperands()) {
-      SetVector<Operation *> above;
-      Value root = operand;
-      SmallVector<Value> work{root};
-      llvm::DenseSet<Value> seen;
-      while (!work.empty() && !next) {
-        Value value = work.pop_back_val();
-        if (value == from)
-          next = operand;
-        else if (Operation *definition = value.getDefiningOp();
-                 definition && seen.insert(value).second)
-          llvm::append_range(work, definition->getOperands());
-      }
-    }
-    if (!next)
-      return std::nullopt;
-    to = next;
-  }
-  for (Operation *op : llvm::reverse(path)) {
-    if (auto reshape = dyn_cast<hlo::ReshapeOp>(op)) {
-      Index linear = space.linearize(position, typeOf(reshape.getOperand()).getShape());
-      position = space.delinearize(linear, typeOf(reshape).getShape());
-    } else {
-      Position moved;
-      for (int64_t dim : cast<hlo::TransposeOp>(op).getPermutation())
-        moved.push_back(position[dim]);
-      position = moved;
-    }
-  }
-  return position;
-}
-
-LogicalResult DotLowering::emitOutputs(const Index &row, const Index &column) {
-  IndexSpace &space = emitter.space();
-  graph::FusionOp fusion = lowering.fusion;
-  SmallVector<std::pair<Element, Position>, 2> results;
-  for (Value output : fusion.getYield().getValues()) {
-    std::optional<Position> at =
-        follow(space, product, output, view.result(space, batch, row, column));
-    if (!at)
-      return fusion.emitOpError("has a result that does not come from its product");
-    FailureOr<Element> element = emitter.emit(output, *at);
-    if (failed(element))
-      return failure();
-    results.push_back({*element, *at});
-  }
-  // Loads stand before stores: a result may take the place of an input.
-  for (auto [i, output] : llvm::enumerate(fusion.getYield().getValues()))
-    if (failed(emitter.store(results[i].first, typeOf(output), emitter.outputBuffer(i),
-                             results[i].second)))
-      return failure();
-  return success();
 }
 
 LogicalResult DotLowering::run() {
@@ -487,11 +419,16 @@ LogicalResult DotLowering::run() {
   for (int i = 0; i < (isComplex ? 2 : 1); ++i)
     c.push_back(scratch(plan.rows * plan.panel));
 
+  std::optional<Strides> strides = view.k > 1 ? view.lhsStrides(emitter) : std::nullopt;
+  bool across = strides && strides->first == 1 && strides->second != 1 && plan.rows > 1;
   if (!isComplex && view.k > 0) {
     std::optional<DirectRead> left = view.directLhs(emitter, batch);
-    // Rows a multiple of a kilobyte apart would meet in a few sets of the cache.
-    if (left && widens(left->buffer) &&
-        (view.m == 1 || left->firstStride % 256 != 0 || plan.rows <= 4)) {
+    // Rows a multiple of a kilobyte apart would meet in a few sets of the cache, and
+    // steps of k half a kilobyte apart in more pages than are at hand: not for
+    // every panel anew.
+    bool scattered = left && (across ? left->secondStride >= 128 && plan.blockColumns > plan.panel
+                                     : left->firstStride % 256 == 0);
+    if (left && widens(left->buffer) && (view.m == 1 || plan.rows <= 4 || !scattered)) {
       packA = false;
       a.push_back(
           {left->buffer, space.scalar(left->origin), left->firstStride, left->secondStride});
@@ -504,9 +441,10 @@ LogicalResult DotLowering::run() {
     }
   }
   if (packA) {
-    int64_t stride = llvm::alignTo(view.k, 16) + 16;
+    int64_t stride = llvm::alignTo(view.k, 16) + 16, height = llvm::alignTo(plan.rows, plan.lanes);
     for (int i = 0; i < (isComplex ? 3 : 1); ++i)
-      a.push_back({scratch(plan.rows * stride), {}, stride, 1});
+      a.push_back(across ? Panel{scratch(view.k * height), {}, 1, height}
+                         : Panel{scratch(plan.rows * stride), {}, stride, 1});
   }
   if (packB && failed(packColumns()))
     return failure();
@@ -522,7 +460,12 @@ LogicalResult kernel::lowerDot(FusionLowering &lowering) {
     return lowering.fusion.emitOpError("of kind dot holds not exactly one dot_general");
   ElementEmitter emitter(lowering.builder, lowering.machine, lowering.fusion,
                          lowering.kernel.getBuffers());
-  return DotLowering(lowering, *matrixOf(*dots.begin()), emitter).run();
+  std::unique_ptr<MatrixProblem> problem = matrixOf(*dots.begin());
+  if (shouldSwap(*problem, emitter))
+    problem = swapped(std::move(problem));
+  if (isMatvec(*problem, emitter))
+    return lowerMatvec(lowering, *problem, emitter);
+  return DotLowering(lowering, *problem, emitter).run();
 }
 
 LogicalResult kernel::lowerMatrixConvolution(FusionLowering &lowering, hlo::ConvolutionOp op) {

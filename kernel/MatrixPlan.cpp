@@ -172,6 +172,40 @@ std::optional<DirectRead> kernel::resolveDirect(ElementEmitter &emitter, Value v
   return read;
 }
 
+/// Of the inputs beneath `value`, the largest gives `strides`.
+static void findStrides(ElementEmitter &emitter, Value value, Position p, Value first, Value second,
+                        llvm::DenseSet<Value> &seen, int64_t &largest,
+                        std::optional<Strides> &strides) {
+  while (!isa<BlockArgument>(value)) {
+    if (!seen.insert(value).second)
+      return;
+    Operation *op = value.getDefiningOp();
+    if (isElementwise(op)) {
+      for (Value operand : op->getOperands())
+        if (typeOf(operand).getRank() == int64_t(p.size()))
+          findStrides(emitter, operand, p, first, second, seen, largest, strides);
+      return;
+    }
+    value = stepThrough(emitter, op, p);
+    if (!value)
+      return;
+  }
+  std::optional<DirectRead> read = resolveDirect(emitter, value, p, first, second);
+  if (int64_t size = typeOf(value).getNumElements(); read && size > largest) {
+    largest = size;
+    strides = Strides{read->firstStride, read->secondStride};
+  }
+}
+
+std::optional<Strides> kernel::resolveStrides(ElementEmitter &emitter, Value value,
+                                              const Position &position, Value first, Value second) {
+  std::optional<Strides> strides;
+  llvm::DenseSet<Value> seen;
+  int64_t largest = 0;
+  findStrides(emitter, value, position, first, second, seen, largest, strides);
+  return strides;
+}
+
 //===----------------------------------------------------------------------===//
 // Problems
 //===----------------------------------------------------------------------===//
@@ -206,6 +240,16 @@ public:
     return resolveDirect(emitter, dot.getRhs(), view.rhs(emitter.space(), b, depth, column),
                          column.terms[0].value, depth.terms[0].value);
   }
+  std::optional<Strides> lhsStrides(ElementEmitter &emitter) override {
+    auto [row, depth] = probes(emitter, m);
+    return resolveStrides(emitter, dot.getLhs(), view.lhs(emitter.space(), Index(0), row, depth),
+                          row.terms[0].value, depth.terms[0].value);
+  }
+  std::optional<Strides> rhsStrides(ElementEmitter &emitter) override {
+    auto [column, depth] = probes(emitter, n);
+    return resolveStrides(emitter, dot.getRhs(), view.rhs(emitter.space(), Index(0), depth, column),
+                          column.terms[0].value, depth.terms[0].value);
+  }
 
 private:
   /// Variables that stand for any row or column and any step of k.
@@ -224,6 +268,41 @@ private:
 
   hlo::DotGeneralOp dot;
   MatrixView view;
+};
+
+class SwappedProblem : public MatrixProblem {
+public:
+  explicit SwappedProblem(std::unique_ptr<MatrixProblem> problem) : inner(std::move(problem)) {
+    op = inner->op;
+    batch = inner->batch, m = inner->n, n = inner->m, k = depthRow = inner->k;
+  }
+  FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
+                         const Index &depth) override {
+    return inner->rhs(emitter, b, depth, row);
+  }
+  FailureOr<Element> rhs(ElementEmitter &emitter, const Index &b, const Index &depth,
+                         const Index &column) override {
+    return inner->lhs(emitter, b, column, depth);
+  }
+  Position result(IndexSpace &space, const Index &b, const Index &row,
+                  const Index &column) override {
+    return inner->result(space, b, column, row);
+  }
+  std::optional<DirectRead> directLhs(ElementEmitter &emitter, const Index &b) override {
+    return inner->directRhs(emitter, b);
+  }
+  std::optional<DirectRead> directRhs(ElementEmitter &emitter, const Index &b) override {
+    return inner->directLhs(emitter, b);
+  }
+  std::optional<Strides> lhsStrides(ElementEmitter &emitter) override {
+    return inner->rhsStrides(emitter);
+  }
+  std::optional<Strides> rhsStrides(ElementEmitter &emitter) override {
+    return inner->lhsStrides(emitter);
+  }
+
+private:
+  std::unique_ptr<MatrixProblem> inner;
 };
 
 class ConvolutionProblem : public MatrixProblem {
@@ -298,6 +377,9 @@ private:
 
 std::unique_ptr<MatrixProblem> kernel::matrixOf(hlo::DotGeneralOp dot) {
   return std::make_unique<DotProblem>(dot);
+}
+std::unique_ptr<MatrixProblem> kernel::swapped(std::unique_ptr<MatrixProblem> problem) {
+  return std::make_unique<SwappedProblem>(std::move(problem));
 }
 std::unique_ptr<MatrixProblem> kernel::matrixOf(hlo::ConvolutionOp convolution, int64_t lanes) {
   return std::make_unique<ConvolutionProblem>(convolution, lanes);

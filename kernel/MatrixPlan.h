@@ -45,6 +45,11 @@ struct DirectRead {
   int64_t firstStride, secondStride; ///< per step of the first and the second variable
 };
 
+/// Elements from one step of a variable to the next.
+struct Strides {
+  int64_t first, second;
+};
+
 /// What the lowering of matrix products needs to know of the operation.
 class MatrixProblem {
 public:
@@ -67,6 +72,10 @@ public:
   virtual std::optional<DirectRead> directRhs(ElementEmitter &emitter, const Index &b) {
     return {};
   }
+  /// How lhs lies along (row, depth), rhs along (column, depth), also beneath
+  /// elementwise work.
+  virtual std::optional<Strides> lhsStrides(ElementEmitter &emitter) { return {}; }
+  virtual std::optional<Strides> rhsStrides(ElementEmitter &emitter) { return {}; }
 };
 
 std::unique_ptr<MatrixProblem> matrixOf(stablehlo::DotGeneralOp dot);
@@ -74,11 +83,18 @@ std::unique_ptr<MatrixProblem> matrixOf(stablehlo::DotGeneralOp dot);
 /// the depth is the window and the input features.
 std::unique_ptr<MatrixProblem> matrixOf(stablehlo::ConvolutionOp convolution, int64_t lanes);
 
+/// The transposed product: rhs's transpose times lhs's.
+std::unique_ptr<MatrixProblem> swapped(std::unique_ptr<MatrixProblem> problem);
+
 /// Follows `value` at `position` through operations that only move data to an
 /// input of the fusion. `first` and `second` are variables within `position`.
 /// Nothing, where the element is computed, converted, or not affine in them.
 std::optional<DirectRead> resolveDirect(ElementEmitter &emitter, mlir::Value value,
                                         const Position &position, mlir::Value first,
                                         mlir::Value second);
+/// The same for the largest of the inputs beneath elementwise work and movement.
+std::optional<Strides> resolveStrides(ElementEmitter &emitter, mlir::Value value,
+                                      const Position &position, mlir::Value first,
+                                      mlir::Value second);
 
 } // namespace spokeshave::kernel

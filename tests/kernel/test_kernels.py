@@ -218,8 +218,62 @@ t(
     kind="reduce",
 )
 t("transposed", lambda x: sums(x.T, 1), f(330, 47), kind="reduce")
+t("row_groups", lambda x: (sums(x, 1), maxima(x, 1) + 1), f(77, 1003), kind="reduce")
+t("row_groups_3d", lambda x, y: sums(x, 2) - y, f(5, 9, 130), f(5, 9), kind="reduce")
+t("row_groups_i8", lambda x: maxima(x, 1), ints(-99, 99, 41, 999, dtype=np.int8), kind="reduce")
 t("empty_r", lambda x: sums(x, 1), f(5, 0), kind="reduce")
 t("bcast_in", lambda x, b: sums(x * b[:, None, :], 1, 2), f(6, 7, 50), f(6, 50), kind="reduce")
+# products: of matrices and a few vectors, and of transposed matrices
+t("matvec", lambda a, x: a @ x, f(133, 77), f(77), kind="dot")
+t("matvec_short", lambda a, x: a @ x, f(33, 3), f(3), kind="dot")
+t("matvec_few_rows", lambda a, x: a @ x, f(3, 1000), f(1000), kind="dot")
+t("matvec_exp", lambda a, x, y: jnp.exp(-jnp.abs(a @ x)) + y, f(500, 20), f(20), f(500), kind="dot")
+t("matvec_computed", lambda a, x: (a * 2) @ (x - 1), f(77, 130), f(130), kind="dot")
+t("matvec_t", lambda a, x: a.T @ x, f(130, 77), f(130), kind="dot")
+t("vecmat", lambda a, x: x @ a, f(130, 77), f(130), kind="dot")
+t("vecmat_t", lambda a, x: x @ a.T, f(77, 130), f(130), kind="dot")
+t("matvec_3", lambda a, x: a @ x, f(61, 99), f(99, 3), kind="dot")
+t("matvec_8", lambda a, x: a @ x, f(61, 99), f(99, 8), kind="dot")
+t("matvec_3t", lambda a, x: x.T @ a.T, f(61, 99), f(99, 3), kind="dot")
+t("matvec_f64", lambda a, x: a @ x, R.randn(45, 67), R.randn(67), kind="dot")
+t(
+    "matvec_bf16",
+    lambda a, x: a @ x,
+    f(45, 67).astype(ml_dtypes.bfloat16),
+    f(67).astype(ml_dtypes.bfloat16),
+    kind="dot",
+    rtol=2e-2,
+    atol=2e-1,
+)
+t(
+    "matvec_int",
+    lambda a, x: a @ x,
+    ints(-99, 99, 45, 67),
+    ints(-99, 99, 67),
+    kind="dot",
+    exact=True,
+)
+t(
+    "matvec_i8",
+    lambda a, x: lax.dot(a, x, preferred_element_type=np.int32),
+    ints(-99, 99, 45, 67, dtype=np.int8),
+    ints(-99, 99, 67, dtype=np.int8),
+    kind="dot",
+    exact=True,
+)
+t("matvec_batch", lambda a, x: jnp.einsum("bij,bj->bi", a, x), f(7, 19, 37), f(7, 37), kind="dot")
+t("inner", lambda x, y: x @ y, f(1001), f(1001), kind="dot")
+t("tall_t", lambda a, b: a.T @ b, f(70, 200), f(70, 65), kind="dot")
+t("tall_t_computed", lambda a, b: lax.max(a, 0 * a).T @ b, f(70, 200), f(70, 129), kind="dot")
+t("tall_t_wide", lambda a, b: a.T @ b, f(33, 256), f(33, 1024), kind="dot")
+t(
+    "tall_t_c64",
+    lambda a, b: a.T @ b,
+    (f(30, 40) + 1j * f(30, 40)).astype(np.complex64),
+    (f(30, 20) - 1j * f(30, 20)).astype(np.complex64),
+    kind="dot",
+)
+
 t("softmax", softmax, f(33, 47), kind="rows")
 t("softmax_n", softmax, f(33, 5), kind="rows")
 t("softmax4", softmax, f(2, 3, 16, 128), kind="rows")

@@ -1,0 +1,39 @@
+//===- Product.h - what the lowerings of matrix products share -------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How products are summed, and what their fusions do with a finished sum.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "kernel/LowerFusion.h"
+#include "kernel/MatrixPlan.h"
+
+namespace spokeshave::kernel {
+
+/// The type in which the products are summed: f32 for all narrow floats,
+/// integers of at least 32 bits.
+mlir::Type accumulatorType(mlir::Operation *product);
+/// A factor in that type. `isUnsigned` is of the operand's element type.
+Num widened(Num value, mlir::Type accumulator, bool isUnsigned);
+/// A sum as what registers hold for the product's element type.
+Num finishedSum(Num sum, mlir::Type element);
+
+/// Writes the fusion's results at a row and column of the product, in the present
+/// tile. The product itself is bound by the caller.
+mlir::LogicalResult emitProductOutputs(FusionLowering &lowering, ElementEmitter &emitter,
+                                       MatrixProblem &problem, const Index &batch, const Index &row,
+                                       const Index &column);
+
+/// Whether the product is that of a matrix and a few vectors whose elements along
+/// the depth lie beside each other: lowerMatvec reads each of them once.
+bool isMatvec(MatrixProblem &problem, ElementEmitter &emitter);
+/// Whether its transpose, of swapped operands, is such a product, or one whose
+/// matrix has rows beside each other for the lanes.
+bool shouldSwap(MatrixProblem &problem, ElementEmitter &emitter);
+mlir::LogicalResult lowerMatvec(FusionLowering &lowering, MatrixProblem &problem,
+                                ElementEmitter &emitter);
+
+} // namespace spokeshave::kernel
