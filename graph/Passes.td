@@ -91,6 +91,17 @@ def UnrollLoops : Pass<"graph-unroll-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def SplitReductions : Pass<"graph-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "reductions of much to little, in two steps";
+  let description = [{
+    Afterwards: a reduction of many elements to few, or a product of a long depth
+    with a small result, has partial results that are reduced in a second step,
+    as many as give work to several threads. Their number follows from the shape
+    alone. Extents without a fitting divisor stay whole.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def DropBarriers : Pass<"graph-drop-barriers", "::mlir::func::FuncOp"> {
   let summary = "removes optimization barriers";
   let description = [{

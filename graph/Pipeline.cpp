@@ -29,6 +29,8 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // what left a loop may meet what is outside.
   function.addPass(createSimplifyLoops());
   function.addPass(createUnrollLoops());
+  // Before products are brought to their form, which partial ones need as well.
+  function.addPass(createSplitReductions());
   // Products as JAX wrote them: their transposes are not yet part of a loop's
   // or a fusion's shape. The reshapes this makes meet others in the next step.
   function.addPass(createNormalizeDots());

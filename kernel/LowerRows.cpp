@@ -37,10 +37,13 @@ private:
   void choosePasses();
   void chooseLoops();
   void chooseKept();
+  void chooseGroup();
   bool isElement(Value value) const {
     return extent > 1 && typeOf(value).getNumElements() == rows * extent;
   }
   LogicalResult emitRow(const Index &row);
+  LogicalResult emitGroup(const Index &first);
+  LogicalResult emitRows(Value first, Value last);
   LogicalResult emitReductions(unsigned pass, const Index &row);
   FailureOr<Carried> reduceSegment(Reduction &reduction, ArrayRef<Element> neutral, unsigned pass,
                                    const Index &row, const Index &segment);
@@ -58,6 +61,7 @@ private:
   int64_t rows = 1, extent = 1;
   int64_t segments = 1, inner = 1; ///< a row as segments of contiguous elements
   int64_t lanes = 1, width = 1;
+  int64_t group = 1; ///< rows that are reduced at once
   struct Kept {
     Value value;
     unsigned pass;
@@ -176,6 +180,24 @@ void RowsLowering::chooseKept() {
     costs[value] = 0; // what follows loads it
   }
   lowering.kernel.setScratchBytes(bytes);
+}
+
+/// Several rows at once where they are read once and little is done with them:
+/// memory gives several streams faster than one. Each row has one register of
+/// accumulators then, alone or in a group: the same order.
+void RowsLowering::chooseGroup() {
+  constexpr int64_t kMostOperations = 8, kAccumulators = 8;
+  OperandRange roots = fusion.getYield().getValues();
+  int64_t accumulators = 0;
+  for (hlo::ReduceOp op : reduces)
+    accumulators += op.getInputs().size();
+  if (passes != 1 || segments != 1 || accumulators > 2 || !kept.empty() || width == 1 ||
+      lanes < width || inner < 4 * width || inner > 2 * kBlock * width ||
+      rows < 4 * kAccumulators || int64_t(llvm::range_size(fusion.getBlock())) > kMostOperations ||
+      llvm::any_of(roots, [&](Value root) { return isElement(root); }))
+    return;
+  group = kAccumulators / accumulators;
+  lanes = width;
 }
 
 Position RowsLowering::elementPosition(Value value, const Index &row, const Index &element) {
@@ -363,6 +385,83 @@ LogicalResult RowsLowering::emitRow(const Index &row) {
   return emitResults(row);
 }
 
+/// The rows from `first` on, side by side in one loop.
+LogicalResult RowsLowering::emitGroup(const Index &first) {
+  IndexSpace &space = emitter.space();
+  Reduction reduction(emitter, reduces);
+  std::vector<Elements> sums;
+  {
+    ElementEmitter::Tile tile(emitter, lanes);
+    FailureOr<Elements> neutral = reduction.initial();
+    if (failed(neutral))
+      return failure();
+    Carried one = Reduction::flatten(*neutral), all;
+    for (int64_t i = 0; i < group; ++i)
+      llvm::append_range(all, one);
+    auto part = [&](ValueRange carried, int64_t i) {
+      return reduction.unflatten(carried.slice(i * one.size(), one.size()), *neutral);
+    };
+    auto step = [&](const Index &lane, ValueRange carried) -> FailureOr<Carried> {
+      Carried next;
+      for (int64_t i = 0; i < group; ++i) {
+        FailureOr<Elements> sum =
+            reduction.accumulate(part(carried, i), emitter.currentMask(), [&](hlo::ReduceOp op) {
+              return reducedPosition(space, op, space.add(first, i), lane);
+            });
+        if (failed(sum))
+          return failure();
+        llvm::append_range(next, Reduction::flatten(*sum));
+      }
+      return next;
+    };
+    FailureOr<Carried> total = forLanesCarrying(emitter, lowering.constant(0),
+                                                lowering.constant(inner), inner, lanes, all, step);
+    if (failed(total))
+      return failure();
+    for (int64_t i = 0; i < group; ++i) {
+      FailureOr<Elements> sum = reduction.acrossLanes(part(*total, i));
+      if (failed(sum))
+        return failure();
+      reduction.finish(*sum);
+      sums.push_back(*sum);
+    }
+  }
+  for (int64_t i = 0; i < group; ++i) {
+    for (auto [j, sum] : llvm::enumerate(sums[i])) {
+      Element element = sum;
+      emitter.bind(reduction.resultOf(j),
+                   [this, element](const Position &) { return emitter.spread(element); });
+    }
+    if (failed(emitResults(space.add(first, i))))
+      return failure();
+  }
+  return success();
+}
+
+/// The task's rows: groups, then what is left of all rows.
+LogicalResult RowsLowering::emitRows(Value first, Value last) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  auto one = [&](const Index &row) { return emitRow(row); };
+  if (group == 1)
+    return forRange(emitter, first, last, rows, one);
+  int64_t whole = rows / group * group;
+  {
+    Value end = lowering.minimum(last, whole);
+    auto loop = builder.create<scf::ForOp>(loc, first, end, lowering.constant(group));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Index row = emitter.space().variable(loop.getInductionVar(), 0, whole - group, group);
+    if (failed(emitGroup(row)))
+      return failure();
+  }
+  if (whole == rows)
+    return success();
+  Value begin = builder.createOrFold<arith::MaxSIOp>(loc, first, lowering.constant(whole));
+  return forRange(emitter, begin, last, rows, one);
+}
+
 LogicalResult RowsLowering::run() {
   if (failed(analyze()))
     return failure();
@@ -374,14 +473,16 @@ LogicalResult RowsLowering::run() {
   choosePasses();
   chooseLoops();
   chooseKept();
+  chooseGroup();
   int64_t price = picosecondsPerElement(fusion, std::min(width, lanes)) * (int64_t(passes) + 1) / 2;
   int64_t rowPrice = std::max<int64_t>(1, price) * extent + 20'000;
   int64_t rowsPerTask = std::clamp<int64_t>(20'000'000 / rowPrice, 1, rows);
+  rowsPerTask = llvm::alignTo(rowsPerTask, group);
   kernel.setTasks(llvm::divideCeil(rows, rowsPerTask));
   kernel.setTaskCostNs(rowsPerTask * rowPrice / 1000);
   Value first = lowering.multiply(kernel.getTask(), rowsPerTask);
   Value last = lowering.minimum(lowering.add(first, lowering.constant(rowsPerTask)), rows);
-  return forRange(emitter, first, last, rows, [&](const Index &row) { return emitRow(row); });
+  return emitRows(first, last);
 }
 
 } // namespace

@@ -15,6 +15,10 @@ def f32(*shape):
     return RNG.standard_normal(shape).astype(np.float32)
 
 
+def int8s(*shape):
+    return RNG.integers(-128, 128, shape).astype(np.int8)
+
+
 PROGRAMS = {
     # data movement
     "broadcast": (lambda x: x[:, None] + x[None, :], f32(67)),
@@ -56,11 +60,47 @@ PROGRAMS = {
     ),
     "logsumexp": (lambda x: jax.scipy.special.logsumexp(x, 1), f32(37, 203)),
     "large_sum": (lambda x: (x.sum(), x.max()), f32(300_007)),
+    # parts of large reductions, in two steps
+    "sums_large": (
+        lambda x: (x.sum(), x.max(), jnp.var(x), jnp.argmin(x), x.sum((0, 2)), x.sum(0)),
+        f32(300, 40, 16),
+    ),
+    "column_sums_large": (lambda x: (x.sum(0), (x - x.mean()).max(0)), f32(2048, 600)),
+    "sums_large_bf16": (lambda x: (x.sum(), x.max()), f32(400, 512).astype(jnp.bfloat16)),
+    "sum_large_int8": (lambda x: jnp.sum(x, dtype=jnp.int32), int8s(500, 400)),
+    "softmax_long": (jax.nn.softmax, f32(200_000)),
     # dots
     "matmul": (lambda a, b: a @ b, f32(65, 130), f32(130, 47)),
     "matmul_big": (lambda a, b: a @ b, f32(256, 512), f32(512, 384)),
     "matmul_transposed": (lambda a, b: (a.T @ b, b.T @ a, a @ b.T), f32(64, 64), f32(64, 64)),
     "matvec": (lambda a, x: (a @ x, x @ a), f32(200, 200), f32(200)),
+    "matvec_transposed": (lambda a, x: (a.T @ x, x @ a.T + 1), f32(203, 203), f32(203)),
+    "matvec_epilogue": (
+        lambda a, x, b: jnp.exp(-jnp.abs(a @ x)) * b,
+        f32(500, 20),
+        f32(20),
+        f32(500),
+    ),
+    "matvec_prologue": (lambda a, x: (a * 2 - 1) @ jnp.tanh(x), f32(77, 130), f32(130)),
+    "matvec_bf16": (
+        lambda a, x: (a @ x, x @ a),
+        f32(130, 130).astype(jnp.bfloat16),
+        f32(130).astype(jnp.bfloat16),
+    ),
+    "matvec_int8": (
+        lambda a, x: lax.dot(a, x, preferred_element_type=jnp.int32),
+        int8s(45, 100),
+        int8s(100),
+    ),
+    "matvec_batched": (lambda a, x: jnp.einsum("bij,bj->bi", a, x), f32(7, 19, 37), f32(7, 37)),
+    "few_columns": (lambda a, x, y: (a @ x, y.T @ a.T, a @ y), f32(61, 99), f32(99, 3), f32(99, 8)),
+    "inner_products": (lambda x, y: (x @ y, x[:3] @ y[:3], x @ x), f32(1001), f32(1001)),
+    # small integers, whose sums are exact: the two sides add in different orders
+    "dot_deep": (
+        lambda x, y: (x.T @ y, x[:, 0] @ y[:, 1]),
+        RNG.integers(-9, 9, (60_000, 5)).astype(np.float32),
+        RNG.integers(-9, 9, (60_000, 3)).astype(np.float32),
+    ),
     "vecvec": (lambda x, y: (x @ y, jnp.outer(x, y)), f32(301), f32(301)),
     "batched": (lambda a, b: a @ b, f32(5, 3, 16, 20), f32(5, 3, 20, 8)),
     "einsum": (lambda a, b: jnp.einsum("nxyc,mxyc->nmxy", a, b), f32(9, 4, 5, 3), f32(7, 4, 5, 3)),
