@@ -26,10 +26,20 @@ template <typename W> struct FftPass {
 template <typename W>
 using FftPassFunction = void(const FftPass<W> &pass, const W *xRe, const W *xIm, W *yRe, W *yIm);
 
+/// Complex values of lines as they lie in memory, element e of line q at
+/// e * elementStride + q * lineStride, one of which is 1. The number of lines is a
+/// multiple of 8.
+struct FftLines {
+  int64_t elements, lines, elementStride, lineStride;
+};
+
 /// The same loops compiled for two ISAs.
 struct FftPasses {
   FftPassFunction<float> *pass32;
   FftPassFunction<double> *pass64;
+  /// From memory to split data and, scaled, back; null: plain loops are as good.
+  void (*split32)(const FftLines &shape, const float *in, float *re, float *im);
+  void (*join32)(const FftLines &shape, const float *re, const float *im, float scale, float *out);
 };
 extern const FftPasses kFftPassesBase;
 extern const FftPasses kFftPassesAvx2;

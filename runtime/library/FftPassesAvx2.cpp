@@ -6,6 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/library/FftPasses.inc"
 
-const FftPasses kFftPassesAvx2 = {dispatch<float>, dispatch<double>};
+const FftPasses kFftPassesAvx2 = {dispatch<float>, dispatch<double>, split, join};
 
 } // namespace spokeshave::runtime

@@ -6,6 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/library/FftPasses.inc"
 
-const FftPasses kFftPassesBase = {dispatch<float>, dispatch<double>};
+const FftPasses kFftPassesBase = {dispatch<float>, dispatch<double>, nullptr, nullptr};
 
 } // namespace spokeshave::runtime

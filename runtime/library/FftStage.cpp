@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace spokeshave::runtime {
 
@@ -44,6 +45,7 @@ private:
   Block blockAt(int64_t index) const;
   void transform(const Job &job, const Block &block, W *scratch) const;
 
+  bool hasShuffles(const Block &block) const;
   void gatherComplex(FftData<W> to, const T *in, const Block &block) const;
   void gatherReal(FftData<W> to, const T *in, const Block &block) const;
   void gatherHalf(FftData<W> to, const T *in, const Block &block) const;
@@ -176,8 +178,17 @@ inline void forElements(int64_t elements, int64_t lines, bool contiguous, Body b
         body(e, q);
 }
 
+/// Whether there are full vectors of lines, for the loops that shuffle them.
+template <typename T, typename W> bool Stage<T, W>::hasShuffles(const Block &block) const {
+  return fftPasses().split32 && block.lines % 8 == 0;
+}
+
 template <typename T, typename W>
 void Stage<T, W>::gatherComplex(FftData<W> to, const T *in, const Block &block) const {
+  if constexpr (std::is_same_v<T, W> && std::is_same_v<W, float>)
+    if (hasShuffles(block))
+      return fftPasses().split32({axis.length, block.lines, block.stride, block.inLine},
+                                 in + 2 * block.inBase, to.re, to.im);
   forElements(axis.length, block.lines, block.stride == 1, [&](int64_t e, int64_t q) {
     const T *value = in + 2 * (block.inBase + q * block.inLine + e * block.stride);
     to.re[e * block.lines + q] = value[0];
@@ -187,6 +198,10 @@ void Stage<T, W>::gatherComplex(FftData<W> to, const T *in, const Block &block) 
 
 template <typename T, typename W>
 void Stage<T, W>::scatterComplex(FftData<W> from, T *out, const Block &block) const {
+  if constexpr (std::is_same_v<T, W> && std::is_same_v<W, float>)
+    if (hasShuffles(block))
+      return fftPasses().join32({axis.length, block.lines, block.stride, block.outLine}, from.re,
+                                from.im, scale, out + 2 * block.outBase);
   forElements(axis.length, block.lines, block.stride == 1, [&](int64_t e, int64_t q) {
     T *value = out + 2 * (block.outBase + q * block.outLine + e * block.stride);
     value[0] = static_cast<T>(from.re[e * block.lines + q] * scale);
