@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from spokeshave.bench import machine as machines
 from spokeshave.bench import report
+from spokeshave.bench.machine import Machine
 from spokeshave.bench.platforms import OURS
 from spokeshave.bench.rows import Row, measure
 from spokeshave.bench.workloads import SIZES, WORKLOADS
@@ -37,6 +38,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one process")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures there")
     parser.add_argument("--out", type=pathlib.Path, help="write the report there")
+    parser.add_argument(
+        "--figures", type=pathlib.Path, help="measure nothing: the report of an earlier --json"
+    )
     parser.add_argument("--list", action="store_true", help="name the workloads and end")
     return parser.parse_args(arguments)
 
@@ -88,6 +92,18 @@ def _run(names: Sequence[str], platforms: Sequence[str], options: argparse.Names
     return rows
 
 
+def _write_figures(
+    path: pathlib.Path, rows: Sequence[Row], machine: Machine, other: str | None, command: str
+) -> None:
+    figures = dict(
+        command=command,
+        against=other,
+        machine=dataclasses.asdict(machine),
+        rows=[dataclasses.asdict(row) for row in rows],
+    )
+    path.write_text(json.dumps(figures, indent=1) + "\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; 0 when all ran and agree."""
     options = _parse(arguments)
@@ -95,20 +111,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list:
         print("\n".join(f"{name:<24} {WORKLOADS[name].theme}" for name in names))
         return 0
-    machine = machines.describe()
-    print("\n".join(machines.paragraphs(machine)), flush=True)
-    platforms = [OURS, *([options.against] if options.against else [])]
     start = time.monotonic()
-    rows = _run(names, platforms, options)
-    words = [word for word in (arguments or sys.argv[1:]) if "json" not in word]
-    command = " ".join(["python -m spokeshave.bench", *words])
+    if options.figures:
+        figures = json.loads(options.figures.read_text())
+        machine = machines.Machine.from_figures(figures["machine"])
+        rows = [Row.from_figures(one) for one in figures["rows"]]
+        options.against, command = figures["against"], figures["command"]
+    else:
+        machine = machines.describe()
+        print("\n".join(machines.paragraphs(machine)), flush=True)
+        rows = _run(names, [OURS, *filter(None, [options.against])], options)
+        command = " ".join(["python -m spokeshave.bench", *(arguments or sys.argv[1:])])
     if options.out:
         options.out.write_text(report.text(rows, machine, options.against, command))
     if options.json:
-        figures = dict(
-            machine=dataclasses.asdict(machine), rows=[dataclasses.asdict(row) for row in rows]
-        )
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+        _write_figures(options.json, rows, machine, options.against, command)
     failed = [row.name for row in rows if row.failed]
     print("".join(report.judgement(rows, options.against)), end="")
     print(f"{len(rows)} workloads in {time.monotonic() - start:.0f} s, {len(failed)} failed")

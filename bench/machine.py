@@ -44,6 +44,12 @@ class Machine:
     versions: dict[str, str]
     rates: tuple[Rates, ...]
 
+    @staticmethod
+    def from_figures(figures: dict[str, Any]) -> "Machine":
+        """The machine that dataclasses.asdict() made `figures` of, maybe through JSON."""
+        rates = tuple(Rates(**one) for one in figures["rates"])
+        return Machine(figures["facts"], figures["versions"], rates)
+
     @property
     def best(self) -> Rates:
         """The rates of all threads."""

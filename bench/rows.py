@@ -34,6 +34,14 @@ class Row:
     dtypes: tuple[str, ...] = ()
     difference: dict[str, Any] | None = None
 
+    @staticmethod
+    def from_figures(figures: dict[str, Any]) -> "Row":
+        """The row that dataclasses.asdict() made `figures` of, maybe through JSON."""
+        values = dict(figures, dtypes=tuple(figures["dtypes"]))
+        values["times"] = {name: Spread(**one) for name, one in figures["times"].items()}
+        values["ratio"] = figures["ratio"] and Ratio(**figures["ratio"])
+        return Row(**values)
+
     @property
     def failed(self) -> bool:
         """It did not run, or its results are not those of the other platform."""

@@ -40,6 +40,9 @@ def test_the_command(tmp_path):
     assert "[ 2/2] fft2_1024" in process.stdout and "Geometric mean" in process.stdout
     text = report.read_text()
     assert "| matmul_odd |" in text and "multiply-add" in text and "**Failed" not in text
+    again = tmp_path / "again.md"
+    assert _bench("--figures", str(figures), "--out", str(again)).returncode == 0
+    assert again.read_text() == text
     rows = json.loads(figures.read_text())["rows"]
     assert [row["counts"]["library_calls"] for row in rows] == [0, 1]
     for row in rows:
