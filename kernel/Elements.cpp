@@ -401,7 +401,7 @@ int64_t kernel::chooseLanes(graph::FusionOp fusion, const machine::Machine &mach
       consider(argument.getType());
   if (2 * doubles > operations)
     widest = 64;
-  return std::min<int64_t>(machine.lanes(widest), 64);
+  return std::min(machine.lanes(widest), machine.maxLanes);
 }
 
 int64_t kernel::picosecondsPerElement(graph::FusionOp fusion, int64_t lanes) {

@@ -43,6 +43,9 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
     position that is being written: a kernel loads whatever an iteration needs
     before it stores.
 
+    With `updates_outputs` the outputs hold data when the kernel starts, and it
+    may write parts of them only.
+
     ```
     kernel.func @add(%task: index, %x: memref<8xf32>, %y: memref<8xf32>)
         tasks 1 inputs 1 { ... }
@@ -51,7 +54,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, I64Attr:$num_inputs,
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes,
                        DefaultValuedAttr<I64Attr, "0">:$task_cost_ns,
-                       OptionalAttr<StrAttr>:$fusion_name);
+                       OptionalAttr<StrAttr>:$fusion_name,
+                       UnitAttr:$updates_outputs);
   let regions = (region SizedRegion<1>:$body);
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "llvm::StringRef":$name, "int64_t":$tasks, "int64_t":$inputs,
@@ -136,6 +140,83 @@ def Kernel_ReduceAngleOp : Kernel_Op<"reduce_angle", [Pure]> {
   let arguments = (ins AnyType:$angle);
   let results = (outs AnyType:$quadrant, AnyType:$high, AnyType:$low);
   let assemblyFormat = "$angle attr-dict `:` type($angle) `->` type($quadrant) `,` type($high) `,` type($low)";
+}
+
+def Kernel_DmaStartOp : Kernel_Op<"dma_start"> {
+  let summary = "starts a transfer between two memories";
+  let description = [{
+    Copies a box of elements: dimension d, outermost first, has `counts`[d] steps
+    of `source_strides`[d] and `target_strides`[d] elements; the innermost strides
+    are 1. One of the buffers is an argument of the kernel (far memory), the other
+    scratch (near memory). The data may be used once a dma_wait on the same
+    semaphore has passed. Transfers with a count of zero move nothing.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Index:$source_offset,
+                       Arg<AnyMemRef, "", [MemWrite]>:$target, Index:$target_offset,
+                       Variadic<Index>:$counts, Index:$semaphore,
+                       DenseI64ArrayAttr:$source_strides, DenseI64ArrayAttr:$target_strides);
+  let assemblyFormat = [{
+    $source `[` $source_offset `]` `to` $target `[` $target_offset `]` `counts` `(` $counts `)`
+    `strides` $source_strides `to` $target_strides `signals` $semaphore attr-dict
+    `:` type($source) `to` type($target)
+  }];
+}
+
+def Kernel_DmaWaitOp : Kernel_Op<"dma_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until all transfers that signal the semaphore are done";
+  let arguments = (ins Index:$semaphore);
+  let assemblyFormat = "$semaphore attr-dict";
+}
+
+// Matrix units: a target expands tile_dot into these where it has such units.
+
+def Kernel_LoadRowsOp : Kernel_Op<"load_rows"> {
+  let summary = "loads a register of rows: 8 rows of 128 elements";
+  let description = [{
+    Lane 128 * r + c is the element at `offset` + r * `row_stride` + c, counted in
+    elements. Lanes whose mask is off read nothing and give zero.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Index:$offset,
+                       Optional<AnyType>:$mask, I64Attr:$row_stride);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $buffer `[` $offset `]` (`mask` $mask^ `:` type($mask))? attr-dict `:` type($buffer) `->` type($result)
+  }];
+}
+
+def Kernel_StoreRowsOp : Kernel_Op<"store_rows"> {
+  let summary = "stores a register of rows; lanes as for load_rows";
+  let arguments = (ins AnyType:$value, Arg<AnyMemRef, "", [MemWrite]>:$buffer, Index:$offset,
+                       Optional<AnyType>:$mask, I64Attr:$row_stride);
+  let assemblyFormat = [{
+    $value `,` $buffer `[` $offset `]` (`mask` $mask^ `:` type($mask))? attr-dict
+    `:` type($value) `,` type($buffer)
+  }];
+}
+
+def Kernel_MatrixLatchOp : Kernel_Op<"matrix_latch", [MemoryEffects<[MemWrite]>]> {
+  let summary = "gives the unit 8 more rows of weights, which become active with the next swap";
+  let arguments = (ins AnyType:$rows, I64Attr:$unit, TypeAttr:$element);
+  let assemblyFormat = "$rows `unit` $unit `of` $element attr-dict `:` type($rows)";
+}
+
+def Kernel_MatrixSwapOp : Kernel_Op<"matrix_swap", [MemoryEffects<[MemWrite]>]> {
+  let summary = "the rows latched since the last swap become the unit's weights";
+  let arguments = (ins I64Attr:$unit);
+  let assemblyFormat = "`unit` $unit attr-dict";
+}
+
+def Kernel_MatrixPushOp : Kernel_Op<"matrix_push", [MemoryEffects<[MemWrite]>]> {
+  let summary = "multiplies 8 rows with the unit's weights; the product joins its queue";
+  let arguments = (ins AnyType:$rows, I64Attr:$unit, TypeAttr:$element, TypeAttr:$sum);
+  let assemblyFormat = "$rows `unit` $unit `of` $element `to` $sum attr-dict `:` type($rows)";
+}
+
+def Kernel_MatrixPopOp : Kernel_Op<"matrix_pop", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "takes the oldest product, 8 rows, from the unit's queue";
+  let arguments = (ins I64Attr:$unit);
+  let results = (outs AnyType:$rows);
+  let assemblyFormat = "`unit` $unit attr-dict `:` type($rows)";
 }
 
 def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {

@@ -40,7 +40,30 @@ struct Plan {
   int64_t blockRows, blockColumns, rowBlocks, columnBlocks;
 };
 
+/// For a machine with matrix units: strips and panels that keep the units' weights
+/// for many rows, in windows that fit the near memory twice over.
+Plan makeUnitPlan(const MatrixProblem &view, int64_t bits, const machine::Machine &machine) {
+  Plan plan;
+  plan.lanes = machine.lanes(bits);
+  plan.registers = 1;
+  plan.panel = plan.lanes;
+  int64_t rows = llvm::alignTo(std::min<int64_t>(view.m, 512), 8);
+  auto bytes = [&] {
+    return 2 * (rows + plan.panel) * view.k * bits / 8 + rows * plan.panel * bits / 8 * 3;
+  };
+  while (rows > 64 && bytes() > machine.l2Bytes * 3 / 4)
+    rows = llvm::alignTo(rows / 2, 8);
+  plan.rows = std::min(rows, view.m);
+  plan.blockRows = plan.rows;
+  plan.rowBlocks = llvm::divideCeil(view.m, plan.blockRows);
+  plan.blockColumns = plan.panel;
+  plan.columnBlocks = llvm::divideCeil(view.n, plan.panel);
+  return plan;
+}
+
 Plan makePlan(const MatrixProblem &view, int64_t bits, const machine::Machine &machine) {
+  if (machine.matrixTile)
+    return makeUnitPlan(view, bits, machine);
   Plan plan;
   plan.lanes = machine.lanes(bits);
   // Two registers hold the row of rhs, one a broadcast; the rest accumulate.
@@ -416,11 +439,14 @@ LogicalResult DotLowering::run() {
   }
   splitTask();
   IndexSpace &space = emitter.space();
+  // Matrix units write whole registers of 8 rows.
+  int64_t padded = lowering.machine.matrixTile ? llvm::alignTo(plan.rows, 8) : plan.rows;
   for (int i = 0; i < (isComplex ? 2 : 1); ++i)
-    c.push_back(scratch(plan.rows * plan.panel));
+    c.push_back(scratch(padded * plan.panel));
 
   std::optional<Strides> strides = view.k > 1 ? view.lhsStrides(emitter) : std::nullopt;
-  bool across = strides && strides->first == 1 && strides->second != 1 && plan.rows > 1;
+  bool across = strides && strides->first == 1 && strides->second != 1 && plan.rows > 1 &&
+                !lowering.machine.matrixTile;
   if (!isComplex && view.k > 0) {
     std::optional<DirectRead> left = view.directLhs(emitter, batch);
     // Rows a multiple of a kilobyte apart would meet in a few sets of the cache, and
@@ -428,14 +454,16 @@ LogicalResult DotLowering::run() {
     // every panel anew.
     bool scattered = left && (across ? left->secondStride >= 128 && plan.blockColumns > plan.panel
                                      : left->firstStride % 256 == 0);
-    if (left && widens(left->buffer) && (view.m == 1 || plan.rows <= 4 || !scattered)) {
+    if (left && widens(left->buffer) &&
+        (lowering.machine.matrixTile ? left->secondStride == 1
+                                     : view.m == 1 || plan.rows <= 4 || !scattered)) {
       packA = false;
       a.push_back(
           {left->buffer, space.scalar(left->origin), left->firstStride, left->secondStride});
     }
     std::optional<DirectRead> right = view.directRhs(emitter, batch);
     if (right && widens(right->buffer) && right->firstStride == 1 &&
-        plan.blockRows <= 2 * plan.rows) {
+        (plan.blockRows <= 2 * plan.rows || lowering.machine.matrixTile)) {
       packB = false;
       b.push_back({right->buffer, space.scalar(right->origin), 1, right->secondStride});
     }
@@ -463,7 +491,7 @@ LogicalResult kernel::lowerDot(FusionLowering &lowering) {
   std::unique_ptr<MatrixProblem> problem = matrixOf(*dots.begin());
   if (shouldSwap(*problem, emitter))
     problem = swapped(std::move(problem));
-  if (isMatvec(*problem, emitter))
+  if (!lowering.machine.matrixTile && isMatvec(*problem, emitter))
     return lowerMatvec(lowering, *problem, emitter);
   return DotLowering(lowering, *problem, emitter).run();
 }

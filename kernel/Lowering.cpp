@@ -78,6 +78,8 @@ static LogicalResult lowerKernel(schedule::KernelOp op, const machine::Machine &
   auto kernel = builder.create<FuncOp>(fusion.getLoc(), op.getSymName(), /*tasks=*/1,
                                        fusion.getNumOperands(), buffers);
   kernel.setFusionName(fusion.getName());
+  kernel.setUpdatesOutputs(fusion.getKind() == graph::FusionKind::Update ||
+                           fusion.getKind() == graph::FusionKind::Scatter);
   builder.setInsertionPointToStart(&kernel.getBlock());
   FusionLowering lowering{builder, kernel, fusion, machine};
   if (failed(lowerKind(lowering)))

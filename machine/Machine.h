@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -35,6 +36,9 @@ struct Machine {
 
   int64_t vectorBits = 128;
   int64_t numVectorRegisters = 16;
+  int64_t minLaneBits = 8; ///< narrower elements take a lane of this width
+  int64_t maxLanes = 64;   ///< of a register tile of elementwise work
+  int64_t matrixTile = 0;  ///< rows and columns of a matrix unit; 0: there is none
   bool hasFma = false;
   bool hasF16c = false; ///< conversions between f16 and f32
   bool hasBf16 = false; ///< AVX512-BF16: bf16 dot products and conversions
@@ -48,7 +52,7 @@ struct Machine {
   int64_t threads = 1;         ///< that this process may use: affinity and cgroup quota
 
   /// Lanes of a vector register for elements of `bits`.
-  int64_t lanes(int64_t bits) const { return vectorBits / bits; }
+  int64_t lanes(int64_t bits) const { return vectorBits / std::max(bits, minLaneBits); }
   /// Of everything that generated code may depend on.
   uint64_t hash() const;
 };

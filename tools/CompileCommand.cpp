@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/Commands.h"
+#include "tools/TpuTarget.h"
 
 #include "runtime/Executable.h"
 #include "support/Error.h"
@@ -30,6 +31,9 @@ Compiles a StableHLO program (text or portable bytecode; - is standard input).
   --isa=ISA            native, avx512, avx2, x86-64
   --threads=N          0: as many as this process may use
   --option NAME=VALUE  any other option of the compiler
+  --target=TARGET      cpu (the default); or tpu: a simulated TPU-class chip, with
+                       the levels stablehlo, graph, schedule, kernel, tpu, bundles
+  --chip=CHIP          of that target: a chip's name or a chip file (default v5e)
 )";
 
 static void printStructure(const llvm::Twine &what, const cpu::Structure &structure,
@@ -64,7 +68,8 @@ static void printStats(const cpu::Program &program, llvm::raw_ostream &os) {
 
 llvm::Error tools::compileCommand(Arguments arguments) {
   cpu::CompileOptions options;
-  llvm::StringRef file, emit = "stats", output = "-";
+  tpu::CompileOptions tpuOptions;
+  llvm::StringRef file, emit = "stats", output = "-", target = "cpu", chip = tpuOptions.chip;
   ArgumentReader reader(arguments);
   while (reader.next()) {
     if (reader.isFlag("--help")) {
@@ -74,7 +79,8 @@ llvm::Error tools::compileCommand(Arguments arguments) {
     llvm::Expected<bool> taken = reader.takeCompileOption(options);
     if (!taken)
       return taken.takeError();
-    if (*taken || reader.isOption("--emit", emit) || reader.isOption("-o", output))
+    if (*taken || reader.isOption("--emit", emit) || reader.isOption("-o", output) ||
+        reader.isOption("--target", target) || reader.isOption("--chip", chip))
       continue;
     if (!reader.isPositional() || !file.empty())
       return reader.unknown();
@@ -84,7 +90,12 @@ llvm::Error tools::compileCommand(Arguments arguments) {
     return makeError(ErrorCode::BadOption, "name a file to compile; see --help");
   static constexpr llvm::StringLiteral kLevels[] = {"stablehlo", "graph", "schedule",   "kernel",
                                                     "llvm",      "asm",   "executable", "stats"};
-  if (!llvm::is_contained(kLevels, emit))
+  static constexpr llvm::StringLiteral kTpuLevels[] = {"stablehlo", "graph",   "schedule", "kernel",
+                                                       "tpu",       "bundles", "stats"};
+  if (target != "cpu" && target != "tpu")
+    return makeError(ErrorCode::BadOption, "no target '" + target + "'; see --help");
+  bool isTpu = target == "tpu";
+  if (isTpu ? !llvm::is_contained(kTpuLevels, emit) : !llvm::is_contained(kLevels, emit))
     return makeError(ErrorCode::BadOption, "no level '" + emit + "'; see --help");
 
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -101,6 +112,13 @@ llvm::Error tools::compileCommand(Arguments arguments) {
       if (level == emit)
         print(os);
     };
+  if (isTpu) {
+    tpuOptions.chip = chip.str();
+    auto program = tpu::compile(std::move(*module), tpuOptions, snapshot);
+    if (program && emit == "stats")
+      printTpuStats(**program, os);
+    return program.takeError();
+  }
   auto program = cpu::compile(std::move(*module), options, snapshot);
   if (!program)
     return program.takeError();

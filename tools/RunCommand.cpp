@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/Commands.h"
+#include "tools/TpuTarget.h"
 
 #include "graph/Pipeline.h"
 #include "reference/Interpreter.h"
@@ -45,6 +46,8 @@ Compiles and runs a StableHLO program and prints its results.
                        reference: interprets the program as the specification says
   --repeat=N           run N times and print the least time
   --isa, --threads, --option   as for compile
+  --target=TARGET      cpu (the default); or tpu: a simulated TPU-class chip
+  --chip=CHIP          of that target: a chip's name or a chip file (default v5e)
 )";
 
 struct RunOptions {
@@ -54,7 +57,8 @@ struct RunOptions {
   std::optional<uint64_t> seed;
   std::optional<double> tolerance;
   int repeat = 1;
-  StringRef level = "executable";
+  StringRef level = "executable", target = "cpu";
+  tpu::CompileOptions tpu;
   bool quiet = false, help = false;
 };
 
@@ -67,8 +71,12 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
     if (!taken)
       return taken.takeError();
     if (*taken || reader.isOption("--out", options.out) ||
-        reader.isOption("--level", options.level))
+        reader.isOption("--level", options.level) || reader.isOption("--target", options.target))
       continue;
+    if (reader.isOption("--chip", value)) {
+      options.tpu.chip = value.str();
+      continue;
+    }
     if (reader.isFlag("--help")) {
       options.help = true;
     } else if (reader.isFlag("--quiet")) {
@@ -98,6 +106,8 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
     return makeError(ErrorCode::BadOption, "name a file to run; see --help");
   if (options.level != "executable" && options.level != "schedule" && options.level != "reference")
     return makeError(ErrorCode::BadOption, "no level '" + options.level + "'; see --help");
+  if (options.target != "cpu" && options.target != "tpu")
+    return makeError(ErrorCode::BadOption, "no target '" + options.target + "'; see --help");
   return options;
 }
 
@@ -225,6 +235,8 @@ llvm::Error runReference(ModuleOp module, const std::vector<Tensor> &arguments,
 /// Brings `module` to the level that the options name and runs it there.
 llvm::Error runLevel(OwningOpRef<ModuleOp> module, const RunOptions &options,
                      std::vector<Tensor> &arguments, std::vector<Tensor> &results, int64_t &best) {
+  if (options.level == "executable" && options.target == "tpu")
+    return runOnTpu(std::move(module), options.tpu, arguments, results);
   if (options.level == "schedule")
     return runSchedule(*module, options, arguments, results);
   if (options.level == "reference")

@@ -1,0 +1,28 @@
+//===- Stage.h - kernels for machines with an explicit near memory ---------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "kernel/KernelDialect.h"
+
+namespace spokeshave::kernel {
+
+struct StageOptions {
+  int64_t nearBytes = 16 << 20; ///< that a kernel may use, scratch included
+  int64_t buffers = 2;          ///< copies of a window: 1 does not overlap anything
+};
+
+/// Rewrites `kernel` such that only transfers touch its buffers: loads and stores
+/// go to scratch, which transfers fill and empty. Afterwards the kernel has one
+/// task, a loop over the former tasks. A buffer of which a task uses a window that
+/// moves with the task's number is transferred window by window, `buffers` deep,
+/// ahead of the computation; another one is transferred as a whole.
+///
+/// Fails with a diagnostic that names each buffer's need where the near memory
+/// does not suffice.
+mlir::LogicalResult stageBuffers(FuncOp kernel, const StageOptions &options);
+
+} // namespace spokeshave::kernel

@@ -1,0 +1,110 @@
+//===- Core.h - one core of the simulated chip -----------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Private to runtime/tpu/.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/tpu/Lanes.h"
+#include "runtime/tpu/Simulator.h"
+
+#include <deque>
+
+namespace spokeshave::runtime::tpu {
+
+/// The chip's HBM during an execution. Address 0 is not used.
+struct Hbm {
+  std::vector<char> bytes = std::vector<char>(kAlignment);
+  static constexpr int64_t kAlignment = 4096;
+
+  int64_t allocate(int64_t size) {
+    int64_t address = bytes.size();
+    bytes.resize(llvm::alignTo(address + size, kAlignment));
+    return address;
+  }
+};
+
+/// Queues and bandwidth of the transfers between memories.
+struct DmaTiming {
+  double hbmBytesPerCycle = 546; ///< of the core, both directions together
+  int64_t latencyCycles = 600;   ///< from start to the first byte
+  int64_t granuleBytes = 512;    ///< shorter runs take as long as this
+  int64_t issueCycles = 20;      ///< between two starts on an engine
+};
+
+class Core {
+public:
+  Core(const spokeshave::tpu::Program &program, Hbm &hbm, const DmaTiming &dma,
+       const SimulationOptions &options)
+      : program(program), hbm(hbm), dma(dma), options(options) {}
+
+  /// Runs one kernel on buffers at HBM addresses `buffers`.
+  llvm::Expected<KernelTime> run(const spokeshave::tpu::Kernel &kernel,
+                                 llvm::ArrayRef<int64_t> buffers);
+  /// Cycles for a copy of `bytes` within HBM.
+  int64_t copyCycles(int64_t bytes) const;
+
+private:
+  using Instruction = spokeshave::tpu::Instruction;
+  using Reg = spokeshave::tpu::Reg;
+  struct Transfer {
+    int64_t semaphore, done;
+    bool writesVmem, readsVmem;
+    int64_t vmemBegin, vmemEnd;
+  };
+  struct MatrixUnit {
+    std::vector<Lane> latched, active; ///< rows of 128 lanes
+    spokeshave::tpu::ElementType type{};
+    std::deque<std::vector<Lane>> results;
+    std::deque<int64_t> readyAt; ///< of the results
+    int64_t busyUntil = 0;       ///< takes the next rows then
+  };
+
+  llvm::Error start(const spokeshave::tpu::Kernel &kernel);
+  llvm::Error runBlock(const spokeshave::tpu::Block &block);
+  llvm::Error execute(const Instruction &instruction);
+  llvm::Error executeMemory(const Instruction &instruction);
+  llvm::Error executeAcross(const Instruction &instruction);
+  llvm::Error executeMatrix(const Instruction &instruction);
+  llvm::Error startTransfer(const Instruction &instruction);
+  void waitFor(int64_t semaphore);
+  void stallUntil(int64_t when);
+  llvm::Error fail(const Instruction &instruction, llvm::Twine message);
+  llvm::Expected<char *> vmemAt(const Instruction &instruction, int64_t begin, int64_t end,
+                                bool writes);
+
+  Lane *lanesOf(Reg reg);
+  Operand operand(const Instruction &instruction, Reg reg, unsigned number);
+  Lane scalar(Reg reg) { return *lanesOf(reg); }
+  bool isOn(const Instruction &instruction, size_t lane) {
+    return !instruction.mask ||
+           lanesOf(
+               instruction.mask)[instruction.mask.file == spokeshave::tpu::File::Scalar ? 0 : lane];
+  }
+
+  const spokeshave::tpu::Program &program;
+  Hbm &hbm;
+  DmaTiming dma;
+  const SimulationOptions &options;
+
+  const spokeshave::tpu::Kernel *kernel = nullptr;
+  llvm::ArrayRef<int64_t> buffers;
+  std::vector<Lane> scalars, vectors, masks;
+  std::vector<char> vmem;
+  std::vector<MatrixUnit> matrixUnits;
+  std::vector<Transfer> inFlight;
+  std::array<int64_t, 8> dmaCounts{};
+  int64_t cycle = 0, engineFree = 0;
+  int64_t nextBlock = 0; ///< -1: halted
+  KernelTime time;
+};
+
+/// Static check of a kernel's bundles: slots, and that no register is read before
+/// it is ready.
+llvm::Error verifyBundles(const spokeshave::tpu::Kernel &kernel,
+                          const spokeshave::tpu::Timing &timing);
+
+} // namespace spokeshave::runtime::tpu

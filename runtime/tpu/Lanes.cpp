@@ -1,0 +1,366 @@
+//===- Lanes.cpp - arithmetic of instructions, lane by lane ----------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The chip's arithmetic: IEEE 754 in f32 (and f64, emulated), integers that wrap.
+// The transcendental unit is modelled as the correctly rounded function.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/tpu/Lanes.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/bit.h"
+
+#include <cmath>
+
+namespace spokeshave::runtime::tpu {
+
+using spokeshave::tpu::bitsOf;
+using spokeshave::tpu::ElementType;
+using spokeshave::tpu::FloatPredicate;
+using spokeshave::tpu::Instruction;
+using spokeshave::tpu::IntPredicate;
+using spokeshave::tpu::Opcode;
+
+namespace {
+
+Lane lowBits(Lane value, int64_t bits) {
+  return bits >= 64 ? value : value & ((Lane(1) << bits) - 1);
+}
+
+int64_t signedOf(Lane value, int64_t bits) {
+  return int64_t(value << (64 - bits)) >> (64 - bits);
+}
+
+const llvm::fltSemantics &semanticsOf(ElementType type) {
+  switch (type) {
+  case ElementType::BF16:
+    return llvm::APFloat::BFloat();
+  case ElementType::F16:
+    return llvm::APFloat::IEEEhalf();
+  case ElementType::F8E4M3FN:
+    return llvm::APFloat::Float8E4M3FN();
+  case ElementType::F8E5M2:
+    return llvm::APFloat::Float8E5M2();
+  case ElementType::F64:
+    return llvm::APFloat::IEEEdouble();
+  default:
+    return llvm::APFloat::IEEEsingle();
+  }
+}
+
+template <typename F> F floatOf(Lane bits) {
+  if constexpr (sizeof(F) == 4)
+    return llvm::bit_cast<float>(uint32_t(bits));
+  else
+    return llvm::bit_cast<double>(bits);
+}
+template <typename F> Lane laneOf(F value) {
+  if constexpr (sizeof(F) == 4)
+    return llvm::bit_cast<uint32_t>(value);
+  else
+    return llvm::bit_cast<uint64_t>(value);
+}
+
+template <typename F> F maximum(F a, F b, bool wantMinimum) {
+  if (std::isnan(a) || std::isnan(b))
+    return a + b;
+  if (a == b) // of zeros the positive one is larger
+    return std::signbit(a) == wantMinimum ? a : b;
+  return (a < b) == wantMinimum ? a : b;
+}
+
+bool holds(FloatPredicate predicate, bool less, bool equal, bool greater) {
+  // Bits of the number: 1 equal, 2 greater, 4 less, 8 unordered.
+  static constexpr uint8_t truth[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 8, 15};
+  unsigned outcome = equal ? 1 : greater ? 2 : less ? 4 : 8;
+  return truth[unsigned(predicate)] & outcome;
+}
+
+bool holds(IntPredicate predicate, Lane a, Lane b, int64_t bits) {
+  int64_t x = signedOf(a, bits), y = signedOf(b, bits);
+  switch (predicate) {
+  case IntPredicate::Eq:
+    return a == b;
+  case IntPredicate::Ne:
+    return a != b;
+  case IntPredicate::Slt:
+    return x < y;
+  case IntPredicate::Sle:
+    return x <= y;
+  case IntPredicate::Sgt:
+    return x > y;
+  case IntPredicate::Sge:
+    return x >= y;
+  case IntPredicate::Ult:
+    return a < b;
+  case IntPredicate::Ule:
+    return a <= b;
+  case IntPredicate::Ugt:
+    return a > b;
+  case IntPredicate::Uge:
+    return a >= b;
+  }
+  return false;
+}
+
+/// One loop per opcode: the switch stands outside.
+struct Loop {
+  const Instruction &instruction;
+  Operand a, b, c;
+  Lane *dst;
+
+  template <typename Fn> bool each(Fn function) {
+    for (size_t i = 0; i < instruction.lanes; ++i)
+      dst[i] = function(i);
+    return true;
+  }
+  template <typename Fn> bool integers(Fn function) {
+    int64_t bits = bitsOf(instruction.type);
+    return each([&](size_t i) { return lowBits(function(a[i], b[i]), bits); });
+  }
+  template <typename Fn> bool signedIntegers(Fn function) {
+    int64_t bits = bitsOf(instruction.type);
+    return each([&](size_t i) {
+      return lowBits(Lane(function(signedOf(a[i], bits), signedOf(b[i], bits))), bits);
+    });
+  }
+  template <typename F, typename Fn> bool floatsOf(Fn function) {
+    return each([&](size_t i) {
+      return laneOf<F>(function(floatOf<F>(a[i]), b.lanes ? floatOf<F>(b[i]) : F(),
+                                c.lanes ? floatOf<F>(c[i]) : F()));
+    });
+  }
+  template <typename Fn> bool floats(Fn function) {
+    return instruction.type == ElementType::F64 ? floatsOf<double>(function)
+                                                : floatsOf<float>(function);
+  }
+
+  bool integer();
+  bool floating();
+  bool transcendental();
+  bool conversion();
+};
+
+bool Loop::integer() {
+  int64_t bits = bitsOf(instruction.type);
+  Lane most = lowBits(~Lane(0), bits);
+  auto amount = [&](Lane shift) { return shift < Lane(bits); };
+  switch (instruction.op) {
+  case Opcode::Add:
+    return integers([](Lane x, Lane y) { return x + y; });
+  case Opcode::Sub:
+    return integers([](Lane x, Lane y) { return x - y; });
+  case Opcode::Mul:
+    return integers([](Lane x, Lane y) { return x * y; });
+  case Opcode::DivU: // a zero divisor gives all ones, as the language says
+    return integers([&](Lane x, Lane y) { return y ? x / y : most; });
+  case Opcode::RemU:
+    return integers([](Lane x, Lane y) { return y ? x % y : x; });
+  case Opcode::DivS:
+    return signedIntegers([](int64_t x, int64_t y) {
+      return y == 0 ? -1 : y == -1 ? int64_t(0 - uint64_t(x)) : x / y;
+    });
+  case Opcode::RemS:
+    return signedIntegers([](int64_t x, int64_t y) { return y == 0 ? x : y == -1 ? 0 : x % y; });
+  case Opcode::And:
+    return integers([](Lane x, Lane y) { return x & y; });
+  case Opcode::Or:
+    return integers([](Lane x, Lane y) { return x | y; });
+  case Opcode::Xor:
+    return integers([](Lane x, Lane y) { return x ^ y; });
+  case Opcode::Shl:
+    return integers([&](Lane x, Lane y) { return amount(y) ? x << y : 0; });
+  case Opcode::ShrU:
+    return integers([&](Lane x, Lane y) { return amount(y) ? x >> y : 0; });
+  case Opcode::ShrS:
+    return each([&](size_t i) {
+      int64_t shift = std::min<Lane>(b[i], bits - 1);
+      return lowBits(Lane(signedOf(a[i], bits) >> shift), bits);
+    });
+  case Opcode::MaxS:
+    return signedIntegers([](int64_t x, int64_t y) { return std::max(x, y); });
+  case Opcode::MinS:
+    return signedIntegers([](int64_t x, int64_t y) { return std::min(x, y); });
+  case Opcode::MaxU:
+    return integers([](Lane x, Lane y) { return std::max(x, y); });
+  case Opcode::MinU:
+    return integers([](Lane x, Lane y) { return std::min(x, y); });
+  case Opcode::PopCount:
+    return each([&](size_t i) { return Lane(llvm::popcount(a[i])); });
+  case Opcode::CountLeadingZeros:
+    return each([&](size_t i) { return Lane(llvm::countl_zero(a[i]) - (64 - bits)); });
+  case Opcode::CountTrailingZeros:
+    return each([&](size_t i) { return Lane(std::min<int64_t>(bits, llvm::countr_zero(a[i]))); });
+  case Opcode::CompareI:
+    return each([&](size_t i) -> Lane {
+      return holds(IntPredicate(instruction.predicate), a[i], b[i], bits);
+    });
+  case Opcode::Move:
+    return each([&](size_t i) { return a[i]; });
+  case Opcode::Select:
+    return each([&](size_t i) { return c[i] & 1 ? a[i] : b[i]; });
+  default:
+    return false;
+  }
+}
+
+bool Loop::floating() {
+  switch (instruction.op) {
+  case Opcode::AddF:
+    return floats([](auto x, auto y, auto) { return x + y; });
+  case Opcode::SubF:
+    return floats([](auto x, auto y, auto) { return x - y; });
+  case Opcode::MulF:
+    return floats([](auto x, auto y, auto) { return x * y; });
+  case Opcode::FmaF:
+    return floats([](auto x, auto y, auto z) { return std::fma(x, y, z); });
+  case Opcode::DivF:
+    return floats([](auto x, auto y, auto) { return x / y; });
+  case Opcode::SqrtF:
+    return floats([](auto x, auto, auto) { return std::sqrt(x); });
+  case Opcode::NegF: {
+    Lane sign = Lane(1) << (bitsOf(instruction.type) - 1);
+    return each([&](size_t i) { return a[i] ^ sign; });
+  }
+  case Opcode::AbsF: {
+    Lane sign = Lane(1) << (bitsOf(instruction.type) - 1);
+    return each([&](size_t i) { return a[i] & ~sign; });
+  }
+  case Opcode::CopySignF: {
+    Lane sign = Lane(1) << (bitsOf(instruction.type) - 1);
+    return each([&](size_t i) { return (a[i] & ~sign) | (b[i] & sign); });
+  }
+  case Opcode::MaxF:
+    return floats([](auto x, auto y, auto) { return maximum(x, y, false); });
+  case Opcode::MinF:
+    return floats([](auto x, auto y, auto) { return maximum(x, y, true); });
+  case Opcode::FloorF:
+    return floats([](auto x, auto, auto) { return std::floor(x); });
+  case Opcode::CeilF:
+    return floats([](auto x, auto, auto) { return std::ceil(x); });
+  case Opcode::TruncF:
+    return floats([](auto x, auto, auto) { return std::trunc(x); });
+  case Opcode::RoundF:
+    return floats([](auto x, auto, auto) { return std::nearbyint(x); });
+  case Opcode::CompareF: {
+    auto compare = [&](auto x, auto y) -> Lane {
+      return holds(FloatPredicate(instruction.predicate), x < y, x == y, x > y);
+    };
+    if (instruction.type == ElementType::F64)
+      return each([&](size_t i) { return compare(floatOf<double>(a[i]), floatOf<double>(b[i])); });
+    return each([&](size_t i) { return compare(floatOf<float>(a[i]), floatOf<float>(b[i])); });
+  }
+  default:
+    return false;
+  }
+}
+
+bool Loop::transcendental() {
+  auto through = [&](auto function) {
+    return each(
+        [&](size_t i) { return laneOf<float>(float(function(double(floatOf<float>(a[i]))))); });
+  };
+  switch (instruction.op) {
+  case Opcode::Exp2:
+    return through([](double x) { return std::exp2(x); });
+  case Opcode::Log2:
+    return through([](double x) { return std::log2(x); });
+  case Opcode::Reciprocal:
+    return through([](double x) { return 1 / x; });
+  case Opcode::Rsqrt:
+    return through([](double x) { return 1 / std::sqrt(x); });
+  case Opcode::Tanh:
+    return through([](double x) { return std::tanh(x); });
+  default:
+    return false;
+  }
+}
+
+bool Loop::conversion() {
+  int64_t to = bitsOf(instruction.type), from = bitsOf(instruction.from);
+  bool doubleTo = instruction.type == ElementType::F64;
+  auto floatFrom = [&](size_t i) -> double {
+    if (instruction.from == ElementType::F64)
+      return floatOf<double>(a[i]);
+    return toFloat(a[i], instruction.from);
+  };
+  switch (instruction.op) {
+  case Opcode::ExtendS:
+    return each([&](size_t i) { return lowBits(Lane(signedOf(a[i], from)), to); });
+  case Opcode::ExtendU:
+  case Opcode::Truncate:
+    return each([&](size_t i) { return lowBits(a[i], std::min(from, to)); });
+  case Opcode::SignedToFloat:
+    return each([&](size_t i) {
+      int64_t value = signedOf(a[i], from);
+      return doubleTo ? laneOf<double>(double(value)) : laneOf<float>(float(value));
+    });
+  case Opcode::UnsignedToFloat:
+    return each([&](size_t i) {
+      return doubleTo ? laneOf<double>(double(a[i])) : laneOf<float>(float(a[i]));
+    });
+  case Opcode::FloatToSigned:
+    return each([&](size_t i) {
+      double value = floatFrom(i); // out of range: kernels have clamped before
+      return std::abs(value) < 0x1p63 ? lowBits(Lane(int64_t(value)), to) : lowBits(1ull << 63, to);
+    });
+  case Opcode::FloatToUnsigned:
+    return each([&](size_t i) {
+      double value = floatFrom(i);
+      if (value > -1 && value < 0x1p64)
+        return lowBits(value >= 0x1p63 ? Lane(value - 0x1p63) + (1ull << 63) : Lane(value), to);
+      return lowBits(~Lane(0), to);
+    });
+  case Opcode::ConvertF:
+    return each([&](size_t i) -> Lane {
+      double value = floatFrom(i);
+      if (doubleTo)
+        return laneOf<double>(value);
+      if (instruction.type == ElementType::F32)
+        return laneOf<float>(float(value));
+      bool lost;
+      llvm::APFloat number(value);
+      number.convert(semanticsOf(instruction.type), llvm::APFloat::rmNearestTiesToEven, &lost);
+      return number.bitcastToAPInt().getZExtValue();
+    });
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+float toFloat(Lane bits, ElementType type) {
+  if (type == ElementType::F32)
+    return floatOf<float>(bits);
+  if (type == ElementType::BF16)
+    return floatOf<float>(bits << 16);
+  llvm::APFloat number(semanticsOf(type), llvm::APInt(bitsOf(type), bits));
+  bool lost;
+  number.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
+  return number.convertToFloat();
+}
+
+Lane fromFloat(float value, ElementType type) {
+  if (type == ElementType::F32)
+    return laneOf<float>(value);
+  if (type == ElementType::BF16) {
+    uint32_t bits = llvm::bit_cast<uint32_t>(value);
+    if (std::isnan(value))
+      return (bits >> 16) | 0x40;
+    return (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  }
+  bool lost;
+  llvm::APFloat number(value);
+  number.convert(semanticsOf(type), llvm::APFloat::rmNearestTiesToEven, &lost);
+  return number.bitcastToAPInt().getZExtValue();
+}
+
+bool compute(const Instruction &instruction, Operand a, Operand b, Operand c, Lane *dst) {
+  Loop loop{instruction, a, b, c, dst};
+  return loop.integer() || loop.floating() || loop.transcendental() || loop.conversion();
+}
+
+} // namespace spokeshave::runtime::tpu

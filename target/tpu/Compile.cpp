@@ -1,0 +1,211 @@
+//===- Compile.cpp - from a StableHLO module to a program for the chip -----===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The road in one place, as in target/cpu/Compile.cpp: graph, schedule and kernel
+// are the same; then buffers are staged in VMEM, and instructions selected,
+// allocated and bundled.
+//
+//===----------------------------------------------------------------------===//
+#include "target/tpu/Compile.h"
+
+#include "graph/Pipeline.h"
+#include "input/StablehloOps.h"
+#include "kernel/Lowering.h"
+#include "kernel/Stage.h"
+#include "schedule/Passes.h"
+#include "support/Error.h"
+#include "target/cpu/Statistics.h"
+#include "target/tpu/Backend.h"
+#include "target/tpu/Driver.h"
+#include "target/tpu/ExpandDots.h"
+#include "target/tpu/Select.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::tpu;
+
+namespace {
+
+/// What kernel/ must know: registers of 1024 lanes of 32 bits.
+machine::Machine machineOf(const Timing &timing, int64_t vmemBytes) {
+  machine::Machine machine;
+  machine.isa = machine::Isa::Avx2; // rounds to integers with instructions
+  machine.cpu = "tpu";
+  machine.model = "a TPU-class chip";
+  machine.vectorBits = kRegisterBytes * 8;
+  machine.minLaneBits = 32;
+  machine.maxLanes = kRegisterLanes;
+  machine.numVectorRegisters = timing.vectorRegisters;
+  machine.hasFma = false;
+  machine.matrixTile = timing.matrixSize;
+  machine.l2Bytes = vmemBytes;
+  return machine;
+}
+
+class Compilation {
+public:
+  Compilation(ModuleOp module, const CompileOptions &options, const cpu::Snapshot &snapshot)
+      : module(module), options(options), snapshot(snapshot), diagnostics(module.getContext()) {}
+  llvm::Expected<std::unique_ptr<Program>> run();
+
+private:
+  llvm::Error findChip();
+  llvm::Error lowerToSchedule();
+  llvm::Error lowerToKernels();
+  llvm::Error emitCode();
+  llvm::Error emitKernel(spokeshave::kernel::FuncOp op);
+  llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
+  void show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print);
+  void showModule(llvm::StringRef level) {
+    show(level, [&](llvm::raw_ostream &os) { module->print(os); });
+  }
+
+  ModuleOp module;
+  const CompileOptions &options;
+  const cpu::Snapshot &snapshot;
+  DiagnosticCollector diagnostics;
+  std::unique_ptr<Program> program = std::make_unique<Program>();
+  int64_t vmemBytes = 0;
+  std::string selected; ///< text before allocation, for the snapshot
+};
+
+void Compilation::show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  if (snapshot)
+    snapshot(level, print);
+}
+
+llvm::Error Compilation::runPasses(llvm::function_ref<void(PassManager &)> build,
+                                   llvm::StringRef level) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  manager.enableVerifier(options.verifyEachPass);
+  build(manager);
+  if (failed(manager.run(module)))
+    return diagnostics.take(ErrorCode::UnsupportedProgram,
+                            ("the " + level + " level failed").str());
+  showModule(level);
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::findChip() {
+  program->chip = options.chip;
+  Timing &timing = program->timing;
+  timing.slots = {0, 2, 4, 2, 1, 1, 2, 2, 2, 1};
+  vmemBytes = 128 << 20;
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::lowerToSchedule() {
+  graph::GraphOptions graphOptions;
+  graphOptions.fusion = options.fusion;
+  if (llvm::Error error = runPasses(
+          [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))
+    return error;
+  if (llvm::Error error = runPasses(
+          [&](PassManager &manager) {
+            schedule::buildSchedulePipeline(manager, options.verifyEachPass);
+          },
+          "schedule"))
+    return error;
+  cpu::countSchedule(module, program->stats);
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::lowerToKernels() {
+  DialectRegistry registry;
+  kernel::registerKernelDialects(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  module.getContext()->loadAllAvailableDialects();
+  if (failed(kernel::lowerKernels(module, machineOf(program->timing, vmemBytes))))
+    return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
+  kernel::StageOptions stage;
+  stage.nearBytes = vmemBytes;
+  stage.buffers = options.buffers;
+  for (auto op : module.getOps<kernel::FuncOp>())
+    if (failed(kernel::stageBuffers(op, stage)))
+      return diagnostics.take(ErrorCode::OutOfMemory, "a kernel does not fit the chip's VMEM");
+  for (auto op : module.getOps<kernel::FuncOp>())
+    if (failed(expandDots(op, program->timing)))
+      return diagnostics.take(ErrorCode::UnsupportedProgram, "a matrix product cannot be lowered");
+  // Addresses are written without care for what is known already.
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  manager.enableVerifier(options.verifyEachPass);
+  manager.addPass(createCSEPass());
+  manager.addPass(createLoopInvariantCodeMotionPass());
+  if (failed(manager.run(module)))
+    return diagnostics.take(ErrorCode::Internal, "kernels cannot be simplified");
+  showModule("kernel");
+  if (options.verifyEachPass && failed(verify(module)))
+    return diagnostics.take(ErrorCode::Internal, "invalid kernels");
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
+  FailureOr<Kernel> made = selectInstructions(op);
+  if (failed(made))
+    return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel has no instructions");
+  eliminateDeadCode(*made);
+  if (snapshot) {
+    llvm::raw_string_ostream os(selected);
+    made->print(os);
+  }
+  if (llvm::Error error = allocateRegisters(*made, program->timing))
+    return error;
+  formBundles(*made, program->timing);
+  program->kernels.push_back(std::move(*made));
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::emitCode() {
+  llvm::StringMap<uint32_t> numbers;
+  for (auto op : module.getOps<kernel::FuncOp>()) {
+    numbers[op.getSymName()] = program->kernels.size();
+    if (llvm::Error error = emitKernel(op))
+      return error;
+  }
+  for (const cpu::KernelInfo &info : program->stats.kernels) {
+    auto number = numbers.find(info.symbol);
+    if (number == numbers.end())
+      continue;
+    program->infos.resize(std::max<size_t>(program->infos.size(), number->second + 1));
+    program->infos[number->second] = {info.name,  info.kind,  info.location,
+                                      info.flops, info.bytes, info.launches};
+  }
+  show("tpu", [&](llvm::raw_ostream &os) { os << selected; });
+  show("bundles", [&](llvm::raw_ostream &os) {
+    for (const Kernel &kernel : program->kernels)
+      kernel.print(os);
+  });
+  auto drivers = module.getOps<schedule::ProgramOp>();
+  if (failed(makeSteps(*drivers.begin(), numbers, *program)))
+    return diagnostics.take(ErrorCode::UnsupportedProgram, "the program has no steps");
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Program>> Compilation::run() {
+  program->name = module.getName().value_or("program").str();
+  showModule("stablehlo");
+  if (failed(verify(module)))
+    return diagnostics.take(ErrorCode::InvalidProgram, "the program is against the specification");
+  if (llvm::Error error = findChip())
+    return error;
+  if (llvm::Error error = lowerToSchedule())
+    return error;
+  if (llvm::Error error = lowerToKernels())
+    return error;
+  if (llvm::Error error = emitCode())
+    return error;
+  return std::move(program);
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<Program>> tpu::compile(OwningOpRef<ModuleOp> module,
+                                                      const CompileOptions &options,
+                                                      const cpu::Snapshot &snapshot) {
+  return Compilation(*module, options, snapshot).run();
+}

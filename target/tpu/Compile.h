@@ -1,0 +1,29 @@
+//===- Compile.h - from a StableHLO module to a program for the chip -------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "target/tpu/Program.h"
+
+namespace spokeshave::tpu {
+
+/// The options of a compilation. Values, hashed into the key of every cache.
+struct CompileOptions {
+  std::string chip = "v5e"; ///< a chip's name, or the path of a chip file
+  bool verifyEachPass = false;
+  bool fusion = true;  ///< off: one kernel per operation
+  int64_t buffers = 2; ///< copies of a window in VMEM; 1: no overlap of transfers
+};
+
+/// Compiles `module` (StableHLO, one public function @main) and consumes it.
+/// Errors are spokeshave::Error; a program that needs more VMEM than the chip has
+/// gets a report of what needs how much. Levels of the snapshot: stablehlo, graph,
+/// schedule, kernel, tpu (virtual registers), bundles.
+llvm::Expected<std::unique_ptr<Program>> compile(mlir::OwningOpRef<mlir::ModuleOp> module,
+                                                 const CompileOptions &options,
+                                                 const cpu::Snapshot &snapshot = {});
+
+} // namespace spokeshave::tpu

@@ -1,0 +1,177 @@
+//===- Driver.cpp - the steps of a program ---------------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "target/tpu/Driver.h"
+
+#include "support/Location.h"
+#include "target/cpu/Constants.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::tpu;
+
+namespace {
+
+class StepMaker {
+public:
+  StepMaker(schedule::ProgramOp driver, const llvm::StringMap<uint32_t> &kernels, Program &program)
+      : driver(driver), kernels(kernels), program(program) {}
+  LogicalResult run();
+
+private:
+  LogicalResult makeBlock(mlir::Block &block, std::vector<Step> &steps);
+  LogicalResult make(Operation &op, std::vector<Step> &steps);
+  LogicalResult makeLoop(schedule::WhileOp op, std::vector<Step> &steps);
+  LogicalResult makeCase(schedule::CaseOp op, std::vector<Step> &steps);
+  FailureOr<BufferRef> bufferOf(Value value);
+  FailureOr<uint32_t> constantOf(schedule::ConstantOp op);
+
+  schedule::ProgramOp driver;
+  const llvm::StringMap<uint32_t> &kernels;
+  Program &program;
+  DenseMap<Operation *, uint32_t> constants;
+};
+
+ValueSpec specOf(Value value) {
+  auto type = cast<MemRefType>(value.getType());
+  ValueSpec spec;
+  llvm::raw_string_ostream(spec.elementType) << type.getElementType();
+  spec.shape.assign(type.getShape().begin(), type.getShape().end());
+  spec.byteSize = schedule::byteSizeOf(type);
+  return spec;
+}
+
+FailureOr<uint32_t> StepMaker::constantOf(schedule::ConstantOp op) {
+  auto [found, isNew] = constants.try_emplace(op, program.constants.size());
+  if (isNew) {
+    FailureOr<std::vector<char>> bytes = cpu::bytesOf(op.getValue());
+    if (failed(bytes))
+      return op.emitOpError("has no data");
+    program.constants.push_back(std::move(*bytes));
+  }
+  return found->second;
+}
+
+FailureOr<BufferRef> StepMaker::bufferOf(Value value) {
+  int64_t bytes = schedule::byteSizeOf(cast<MemRefType>(value.getType()));
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    uint32_t number = argument.getArgNumber(), arguments = driver.getNumArguments();
+    if (number < arguments)
+      return BufferRef{BufferRef::Base::Argument, number, 0, bytes};
+    return BufferRef{BufferRef::Base::Result, number - arguments, 0, bytes};
+  }
+  if (auto arena = value.getDefiningOp<schedule::ArenaOp>())
+    return BufferRef{BufferRef::Base::Arena, 0, int64_t(arena.getOffset()), bytes};
+  if (auto view = value.getDefiningOp<schedule::ViewOp>()) {
+    FailureOr<BufferRef> source = bufferOf(view.getSource());
+    if (succeeded(source))
+      source->offset += view.getByteOffset(), source->bytes = bytes;
+    return source;
+  }
+  if (auto constant = value.getDefiningOp<schedule::ConstantOp>()) {
+    FailureOr<uint32_t> number = constantOf(constant);
+    if (failed(number))
+      return failure();
+    return BufferRef{BufferRef::Base::Constant, *number, 0, bytes};
+  }
+  return emitError(value.getLoc(), "a buffer of unknown origin");
+}
+
+LogicalResult StepMaker::makeLoop(schedule::WhileOp op, std::vector<Step> &steps) {
+  Step step;
+  step.kind = Step::Kind::While;
+  step.location = describeLocation(op.getLoc());
+  step.blocks.resize(2);
+  if (op.getTripCount()) {
+    step.trips = *op.getTripCount();
+  } else {
+    FailureOr<BufferRef> predicate = bufferOf(op.getPredicate());
+    if (failed(predicate) || failed(makeBlock(op.getCondition().front(), step.blocks[0])))
+      return failure();
+    step.buffers.push_back(*predicate);
+  }
+  if (failed(makeBlock(op.getBody().front(), step.blocks[1])))
+    return failure();
+  steps.push_back(std::move(step));
+  return success();
+}
+
+LogicalResult StepMaker::makeCase(schedule::CaseOp op, std::vector<Step> &steps) {
+  Step step;
+  step.kind = Step::Kind::Case;
+  step.location = describeLocation(op.getLoc());
+  step.isIf = cast<MemRefType>(op.getIndex().getType()).getElementType().isInteger(1);
+  FailureOr<BufferRef> index = bufferOf(op.getIndex());
+  if (failed(index))
+    return failure();
+  step.buffers.push_back(*index);
+  for (Region &branch : op.getBranches())
+    if (failed(makeBlock(branch.front(), step.blocks.emplace_back())))
+      return failure();
+  steps.push_back(std::move(step));
+  return success();
+}
+
+LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
+  if (auto parallel = dyn_cast<schedule::ParallelOp>(op))
+    return makeBlock(parallel.getBody().front(), steps);
+  if (auto loop = dyn_cast<schedule::WhileOp>(op))
+    return makeLoop(loop, steps);
+  if (auto branches = dyn_cast<schedule::CaseOp>(op))
+    return makeCase(branches, steps);
+  if (isa<schedule::ArenaOp, schedule::ViewOp, schedule::ConstantOp>(op))
+    return success(); // places, not steps
+  if (auto library = dyn_cast<schedule::LibraryOp>(op))
+    return op.emitError() << "the chip has no library routine '" << library.getRoutine() << "'";
+  if (auto call = dyn_cast<schedule::CustomCallOp>(op))
+    return op.emitError() << "the chip cannot call '" << call.getTarget() << "'";
+  Step step;
+  step.location = describeLocation(op.getLoc());
+  if (auto launch = dyn_cast<schedule::LaunchOp>(op)) {
+    step.kernel = kernels.lookup(launch.getKernel());
+    if (program.kernels[step.kernel].blocks.empty())
+      return success(); // nothing to do
+  } else if (isa<schedule::CopyOp>(op)) {
+    step.kind = Step::Kind::Copy;
+  } else {
+    return op.emitOpError("has no step on the chip");
+  }
+  for (Value operand : op.getOperands()) {
+    FailureOr<BufferRef> buffer = bufferOf(operand);
+    if (failed(buffer))
+      return failure();
+    step.buffers.push_back(*buffer);
+  }
+  steps.push_back(std::move(step));
+  return success();
+}
+
+LogicalResult StepMaker::makeBlock(mlir::Block &block, std::vector<Step> &steps) {
+  for (Operation &op : block)
+    if (failed(make(op, steps)))
+      return failure();
+  return success();
+}
+
+LogicalResult StepMaker::run() {
+  for (BlockArgument argument : driver.getProgramArguments())
+    program.arguments.push_back(specOf(argument));
+  for (auto [result, alias] : llvm::zip_equal(driver.getProgramResults(), driver.getAliases())) {
+    program.results.push_back(specOf(result));
+    program.results.back().alias = alias;
+  }
+  program.arenaBytes = driver.getArenaBytes();
+  return makeBlock(driver.getBlock(), program.steps);
+}
+
+} // namespace
+
+LogicalResult tpu::makeSteps(schedule::ProgramOp driver, const llvm::StringMap<uint32_t> &kernels,
+                             Program &program) {
+  return StepMaker(driver, kernels, program).run();
+}

@@ -1,0 +1,77 @@
+//===- Timing.cpp - slots, latencies and occupancy of instructions ---------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "target/tpu/Timing.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+namespace spokeshave::tpu {
+
+static bool isWide(const Instruction &instruction) {
+  return instruction.lanes > 1 &&
+         (bitsOf(instruction.type) == 64 || bitsOf(instruction.from) == 64);
+}
+
+int64_t Timing::occupancy(const Instruction &instruction) const {
+  int64_t registers = 1;
+  bool isVector = instruction.lanes > 1 || instruction.dst.file == File::Vector;
+  switch (instruction.op) {
+  case Opcode::Gather:
+  case Opcode::Scatter:
+    return std::max<int64_t>(1, instruction.lanes / indexedLanes);
+  case Opcode::Load:
+  case Opcode::Store: {
+    int64_t element = std::max<int64_t>(1, bitsOf(instruction.type) / 8);
+    bool regular = instruction.stride == 0 || std::abs(instruction.stride) == element;
+    if (isVector && !regular)
+      return std::max<int64_t>(1, instruction.lanes / indexedLanes);
+    return isWide(instruction) ? 2 : 1;
+  }
+  case Opcode::DivF:
+  case Opcode::SqrtF:
+  case Opcode::DivS:
+  case Opcode::DivU:
+  case Opcode::RemS:
+  case Opcode::RemU:
+    registers = isVector ? divide / 2 : 1; // a sequence, on a vector ALU
+    break;
+  case Opcode::MatrixPush:
+    return matrixRows;
+  default:
+    break;
+  }
+  bool computes = unitOf(instruction) == Unit::VectorAlu;
+  return registers * (computes && isWide(instruction) ? wideFactor : 1);
+}
+
+int64_t Timing::latency(const Instruction &instruction) const {
+  int64_t busy = occupancy(instruction) - 1;
+  bool isScalar = instruction.dst.file == File::Scalar;
+  switch (latencyOf(instruction.op)) {
+  case Latency::Simple:
+    return simple + busy;
+  case Latency::Multiply:
+    return (isScalar ? scalarMultiply : multiply) + busy;
+  case Latency::Divide:
+    return divide + busy;
+  case Latency::Transcendental:
+    return transcendental + busy;
+  case Latency::Load:
+  case Latency::Gather:
+    return load + busy;
+  case Latency::CrossLane:
+    return crossLane + busy;
+  case Latency::MatrixPush:
+    return 1;
+  case Latency::MatrixPop:
+    return 2;
+  }
+  return 1;
+}
+
+} // namespace spokeshave::tpu

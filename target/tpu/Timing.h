@@ -1,0 +1,38 @@
+//===- Timing.h - slots, latencies and occupancy of instructions -----------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The one description that bundling obeys and the simulator checks.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "target/tpu/Isa.h"
+
+namespace spokeshave::tpu {
+
+struct Timing {
+  /// Instructions of a unit in one bundle.
+  std::array<uint8_t, kNumUnits> slots{};
+  uint8_t immediates = 6; ///< of a bundle
+  int64_t scalarRegisters = 32, vectorRegisters = 64, maskRegisters = 16;
+
+  // In cycles.
+  int64_t simple = 1, multiply = 2, scalarMultiply = 2, divide = 12, transcendental = 6, load = 4,
+          crossLane = 6, matrix = 100;
+  /// Cycles that a matrix unit needs for 8 rows.
+  int64_t matrixRows = 8;
+  int64_t matrixUnits = 4, matrixSize = 128;
+  /// Indexed loads and stores: lanes per cycle.
+  int64_t indexedLanes = 8;
+  /// Emulated elements of 64 bits: cycles for one instruction of 32.
+  int64_t wideFactor = 8;
+
+  /// Cycles from issue until the result may be read.
+  int64_t latency(const Instruction &instruction) const;
+  /// Cycles for which the instruction keeps its slot.
+  int64_t occupancy(const Instruction &instruction) const;
+};
+
+} // namespace spokeshave::tpu

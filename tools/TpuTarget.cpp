@@ -1,0 +1,60 @@
+//===- TpuTarget.cpp - the TPU-class chip in the tools ---------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "tools/TpuTarget.h"
+
+#include "support/Error.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace spokeshave;
+using namespace spokeshave::tools;
+
+void tools::printTpuStats(const tpu::Program &program, llvm::raw_ostream &os) {
+  os << "program " << program.name << " for " << program.chip << ": " << program.kernels.size()
+     << " kernels, arena " << program.arenaBytes << " bytes\n"
+     << llvm::formatv("{0,-32} {1,10} {2,8} {3,8} {4,8} {5,12}\n", "kernel", "bundles", "vregs",
+                      "sregs", "spills", "vmem");
+  for (const tpu::Kernel &kernel : program.kernels) {
+    size_t bundles = 0;
+    for (const tpu::Block &block : kernel.blocks)
+      bundles += block.bundles.size();
+    os << llvm::formatv("{0,-32} {1,10} {2,8} {3,8} {4,8} {5,12}\n", kernel.name, bundles,
+                        kernel.vectorRegisters, kernel.scalarRegisters, kernel.spills,
+                        kernel.vmemBytes);
+  }
+}
+
+void tools::printTpuReport(const tpu::Program &program, const runtime::tpu::Report &report,
+                           llvm::raw_ostream &os) {
+  os << llvm::formatv("{0} cycles on {1}\n", report.cycles, program.chip)
+     << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,12} {5,12} {6,14}\n", "kernel", "launches",
+                      "cycles", "dma stall", "mxu stall", "bundles", "HBM bytes");
+  for (auto &[number, time] : report.kernels)
+    os << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,12} {5,12} {6,14}\n",
+                        program.kernels[number].name, report.launches.at(number), time.cycles,
+                        time.dmaStall, time.matrixStall, time.bundles, time.hbmBytes);
+}
+
+llvm::Error tools::runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module,
+                            const tpu::CompileOptions &options,
+                            std::vector<reference::Tensor> &arguments,
+                            std::vector<reference::Tensor> &results) {
+  auto program = tpu::compile(std::move(module), options);
+  if (!program)
+    return program.takeError();
+  llvm::SmallVector<const char *> ins;
+  for (reference::Tensor &argument : arguments)
+    ins.push_back(argument.mutableData());
+  llvm::SmallVector<char *> outs;
+  for (reference::Tensor &result : results)
+    outs.push_back(result.mutableData());
+  auto report = runtime::tpu::simulate(**program, ins, outs);
+  if (!report)
+    return report.takeError();
+  printTpuReport(**program, *report, llvm::outs());
+  return llvm::Error::success();
+}

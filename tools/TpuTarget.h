@@ -1,0 +1,27 @@
+//===- TpuTarget.h - the TPU-class chip in the tools -----------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "reference/Tensor.h"
+#include "runtime/tpu/Simulator.h"
+#include "target/tpu/Compile.h"
+
+namespace spokeshave::tools {
+
+/// Compiles `module`, simulates it on `arguments`, fills `results` and prints the
+/// time of each kernel.
+llvm::Error runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module, const tpu::CompileOptions &options,
+                     std::vector<reference::Tensor> &arguments,
+                     std::vector<reference::Tensor> &results);
+
+/// A table of the kernels: registers, spills, bundles, VMEM.
+void printTpuStats(const tpu::Program &program, llvm::raw_ostream &os);
+/// A table of what each kernel took, and what bounds it.
+void printTpuReport(const tpu::Program &program, const runtime::tpu::Report &report,
+                    llvm::raw_ostream &os);
+
+} // namespace spokeshave::tools
