@@ -119,9 +119,23 @@ struct Chip {
   /// What the cost functions of TpuCost.h need and nobody publishes. Fitted once
   /// (scripts/fit_chips.py) and frozen.
   struct Cost {
-    double kernelOverhead = 0; ///< s for which a kernel occupies the core beyond its work
-    double hbmEfficiency = 0;  ///< of the bandwidth that streams reach
-    double mxuEfficiency = 0;  ///< of the peak that long products reach
+    double kernelOverhead = 0;   ///< s for which a kernel occupies a core beyond its work
+    double coreSync = 0;         ///< s more where the cores of a device work together
+    double hbmEfficiency = 0;    ///< of the bandwidth that streams reach
+    double writeCost = 0;        ///< of a byte written to HBM, in bytes read
+    double stepOverhead = 0;     ///< s that a step through windows takes at least
+    double overlap = 0;          ///< share of the shorter of moving and working that is hidden
+    double mxuEfficiency = 0;    ///< of the peak that long products reach
+    double resultCycles = 0;     ///< of a core per result register while its matrix units wait
+    double carryCycles = 0;      ///< more, where sums are carried from window to window
+    double vectorEfficiency = 0; ///< of the ALU slots that loops fill
+    double vmemEfficiency = 0;   ///< of the load and store slots that loops fill
+    double f16Unpack = 0;        ///< ALU operations to turn a register of f16 into f32
+    double f16Pack = 0;          ///< and back
+    double attentionOps = 0;     ///< ALU operations on each score of attention
+    int64_t window = 0;          ///< bytes of a core's windows of a product's operands
+    int64_t streamWindow = 0;    ///< bytes of a core's windows of a loop's operands
+    double windowRows = 0;       ///< rows of a window of a kernel over rows
   } cost;
 
   /// Peaks that the vendor states, where the figures above can be checked: 0 if

@@ -19,6 +19,7 @@ using Arguments = llvm::ArrayRef<llvm::StringRef>;
 
 llvm::Error compileCommand(Arguments arguments);
 llvm::Error runCommand(Arguments arguments);
+llvm::Error chipCommand(Arguments arguments);
 llvm::Error doctorCommand(Arguments arguments);
 /// MLIR's own driver; returns the exit status.
 int optCommand(int argc, char **argv);

@@ -19,6 +19,7 @@ static constexpr llvm::StringLiteral kHelp = R"(usage: spokeshave COMMAND ...
   run FILE       compile a StableHLO program and run it
   compile FILE   compile it and show a level of the road, or what came out
   opt FILE       run single passes on text
+  chip CHIP      a TPU-class chip: its figures, and what kernels cost on it
   doctor         what this machine is, and what of it is used
   bench          time ordinary JAX programs; of the Python package, spokeshave.bench
 
@@ -66,6 +67,7 @@ int main(int argc, char **argv) {
   auto run = llvm::StringSwitch<Command>(command)
                  .Case("compile", tools::compileCommand)
                  .Case("run", tools::runCommand)
+                 .Case("chip", tools::chipCommand)
                  .Case("doctor", tools::doctorCommand)
                  .Default(nullptr);
   if (!run) {

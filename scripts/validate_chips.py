@@ -1,0 +1,185 @@
+# Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes docs/tpu-validation.md: the cost model against measured rows, per band.
+
+validate_chips.py SPOKESHAVE [--check]: SPOKESHAVE is the built command. --check writes
+nothing and fails where the page is out of date or a held-out target is missed.
+"""
+
+import argparse
+import json
+import math
+import sys
+
+from tpu_rows import FIT_KEYS, ROOT, Model, rows, split
+
+PAGE = ROOT / "docs" / "tpu-validation.md"
+SCALESIM = ROOT / "tests" / "tpu" / "scalesim.json"
+# Held-out targets: mean and 90th percentile of the relative error.
+TARGETS = {
+    "v4 gemm 128-512": (0.10, 0.20),
+    "v4 gemm 1024-4096": (0.10, 0.20),
+    "v6e gemm": (0.15, None),
+    "v4 add": (0.15, None),
+    "v4 layer norm": (0.15, None),
+    "v6e elementwise": (0.15, None),
+}
+
+
+def quantile(values: list[float], share: float) -> float:
+    """Linear between the nearest two."""
+    values = sorted(values)
+    place = share * (len(values) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (place - low) * (values[high] - values[low])
+
+
+def predictions(tool: str, all_rows: list[dict]) -> dict[str, float]:
+    """Microseconds by the rows' keys."""
+    times = {}
+    for chip in dict.fromkeys(row["chip"] for row in all_rows):
+        members = [row for row in all_rows if row["chip"] == chip]
+        model = Model(tool, chip, [row["kernel"] for row in members])
+        times |= {row["key"]: time for row, time in zip(members, model.times())}
+        model.close()
+    return times
+
+
+def scalesim_cycles(kernel: dict) -> int:
+    """SCALE-Sim 3 in closed form: weights stay, 128 x 128 cells, no stalls."""
+    folds = math.ceil(kernel["k"] / 128) * math.ceil(kernel["n"] / 128)
+    return folds * (kernel["m"] + 2 * 128 + 128 - 2) - 1
+
+
+def scalesim_time(kernel: dict) -> float:
+    """Microseconds by the line that its authors fitted to v4's products of 1024 to 4096."""
+    return 0.000202 * scalesim_cycles(kernel) + 29.7
+
+
+def cells(errors: list[float]) -> str:
+    """Rows, mean, 90th percentile, largest and bias as cells of a table."""
+    if not errors:
+        return "0 | | | |"
+    sizes = [abs(error) for error in errors]
+    return (
+        f"{len(errors)} | {sum(sizes) / len(sizes):.1%} | {quantile(sizes, 0.9):.1%} | "
+        f"{max(sizes):.1%} | {sum(errors) / len(errors):+.1%}"
+    )
+
+
+def band_table(fit: list[dict], held: list[dict], errors: dict[str, float]) -> list[str]:
+    """A line per band and half."""
+    lines = ["| band | half | rows | mean error | 90th percentile | largest | bias |"]
+    lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+    for band in dict.fromkeys(row["band"] for row in fit + held):
+        for name, half in (("fit", fit), ("held out", held)):
+            found = [errors[row["key"]] for row in half if row["band"] == band]
+            lines.append(f"| {band} | {name} | {cells(found)} |")
+    return lines
+
+
+def scalesim_table(held: list[dict], errors: dict[str, float]) -> list[str]:
+    """SCALE-Sim's line beside ours, on the held-out products of v4."""
+    lines = ["| band, held out | model | rows | mean error | 90th percentile | largest | bias |"]
+    lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+    for band in ("v4 gemm 128-512", "v4 gemm 1024-4096"):
+        members = [row for row in held if row["band"] == band]
+        theirs = [scalesim_time(row["kernel"]) / row["microseconds"] - 1 for row in members]
+        lines.append(f"| {band} | ours | {cells([errors[row['key']] for row in members])} |")
+        lines.append(f"| {band} | SCALE-Sim, its line | {cells(theirs)} |")
+    return lines
+
+
+def absolute(held: list[dict], times: dict[str, float]) -> str:
+    """The mean absolute error in microseconds, as SCALE-Sim's authors state theirs."""
+    members = [row for row in held if row["band"] == "v4 gemm 1024-4096"]
+    ours = sum(abs(times[row["key"]] - row["microseconds"]) for row in members) / len(members)
+    theirs = sum(
+        abs(scalesim_time(row["kernel"]) - row["microseconds"]) for row in members
+    ) / len(members)
+    return f"{ours:.1f} us for ours and {theirs:.1f} us for SCALE-Sim's line"
+
+
+def small_table(held: list[dict], times: dict[str, float]) -> list[str]:
+    """Row by row, where a band has few rows."""
+    lines = ["| row | measured, us | predicted, us | error |", "| --- | --- | --- | --- |"]
+    for row in held:
+        if row["chip"] == "v4":
+            continue
+        error = times[row["key"]] / row["microseconds"] - 1
+        lines.append(
+            f"| {row['chip']} {row['key']} | {row['microseconds']:.1f} | {times[row['key']]:.1f} "
+            f"| {error:+.1%} |"
+        )
+    return lines
+
+
+def run_table() -> list[str]:
+    """What SCALE-Sim itself said when it was run."""
+    runs = json.loads(SCALESIM.read_text())
+    lines = ["| product M x N x K | its cycles | closed form | seconds to run |"]
+    lines.append("| --- | --- | --- | --- |")
+    for run in runs["runs"]:
+        kernel = dict(zip(("m", "n", "k"), run["shape"]))
+        shape = " x ".join(map(str, run["shape"]))
+        lines.append(
+            f"| {shape} | {run['cycles']} | {scalesim_cycles(kernel)} | {run['seconds']:.0f} |"
+        )
+    return lines
+
+
+def page(fit: list[dict], held: list[dict], times: dict[str, float], measured: dict) -> str:
+    """The whole page."""
+    errors = {key: times[key] / measured[key] - 1 for key in times}
+    template = (ROOT / "docs" / "tpu-validation.in.md").read_text()
+    parts = {
+        "BANDS": band_table(fit, held, errors),
+        "SCALESIM": scalesim_table(held, errors),
+        "ABSOLUTE": [absolute(held, times)],
+        "RUNS": run_table(),
+        "SMALL": small_table(held, times),
+    }
+    for name, lines in parts.items():
+        template = template.replace(f"@{name}@", "\n".join(lines))
+    return template
+
+
+def missed(held: list[dict], errors: dict[str, float]) -> list[str]:
+    """A line per target that the held-out rows miss."""
+    lines = []
+    for band, (mean, tail) in TARGETS.items():
+        sizes = [abs(errors[row["key"]]) for row in held if row["band"] == band]
+        if sum(sizes) / len(sizes) > mean:
+            lines.append(f"{band}: mean error {sum(sizes) / len(sizes):.1%}, target {mean:.0%}")
+        if tail and quantile(sizes, 0.9) > tail:
+            lines.append(f"{band}: 90th percentile {quantile(sizes, 0.9):.1%}, target {tail:.0%}")
+    return lines
+
+
+def main() -> int:
+    """Writes the page, or checks it; 0 when all is well."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("spokeshave")
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    all_rows = rows()
+    fit, held = split(all_rows)
+    if json.loads(FIT_KEYS.read_text())["keys"] != [row["key"] for row in fit]:
+        print(f"{FIT_KEYS} is not what the split gives: the figures were fitted to other rows")
+        return 1
+    times = predictions(arguments.spokeshave, all_rows)
+    measured = {row["key"]: row["microseconds"] for row in all_rows}
+    text = page(fit, held, times, measured)
+    problems = missed(held, {key: times[key] / measured[key] - 1 for key in times})
+    if arguments.check:
+        if not PAGE.exists() or PAGE.read_text() != text:
+            problems.append(f"{PAGE.relative_to(ROOT)} is out of date: run this script without --check")
+    else:
+        PAGE.write_text(text)
+    print("\n".join(problems) if problems else "validation: all targets met")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
