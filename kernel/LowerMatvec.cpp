@@ -9,7 +9,7 @@
 // computes some rows:
 //
 //   pack the vectors into scratch (unless they are read where they lie)
-//   for each block of as many rows as there are lanes:
+//   for each block of as many rows as there are lanes, or twice as many:
 //     for each group of rows: one loop over k with an accumulator for each row
 //       and vector; then sums across lanes, into scratch
 //     epilogue: what the fusion does with the product, its lanes along the rows
@@ -124,7 +124,9 @@ void MatvecLowering::plan() {
   const machine::Machine &machine = lowering.machine;
   int64_t width = machine.lanes(accumulator.getIntOrFloatBitWidth());
   lanes = std::min<int64_t>(width, llvm::PowerOf2Ceil(view.k));
-  block = std::min<int64_t>(width, llvm::PowerOf2Ceil(view.m));
+  // Two registers side by side hide latencies of what follows the product.
+  bool isLong = llvm::range_size(lowering.fusion.getBlock()) > 8 && view.m >= 4 * width;
+  block = std::min<int64_t>(isLong ? 2 * width : width, llvm::PowerOf2Ceil(view.m));
   // Half of the registers accumulate: enough to hide the latency of a multiply-add.
   int64_t accumulators = machine.numVectorRegisters / 2;
   group = std::clamp<int64_t>(llvm::bit_floor(uint64_t(accumulators / view.n)), 1, 8);
