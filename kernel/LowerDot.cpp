@@ -17,7 +17,8 @@
 //
 // Packing evaluates the fusion's producers, so that conversions, transposes and
 // slices cost nothing extra. k is never split, so the order of each sum is that
-// of k whatever the tiles are. Products with few columns are LowerMatvec's.
+// of k whatever the tiles are. Products with few rows or columns are LowerVecmat's
+// and LowerMatvec's.
 //
 //===----------------------------------------------------------------------===//
 #include "kernel/Product.h"
@@ -493,6 +494,8 @@ LogicalResult kernel::lowerDot(FusionLowering &lowering) {
     problem = swapped(std::move(problem));
   if (!lowering.machine.matrixTile && isMatvec(*problem, emitter))
     return lowerMatvec(lowering, *problem, emitter);
+  if (isVecmat(*problem, emitter))
+    return lowerVecmat(lowering, *problem, emitter);
   return DotLowering(lowering, *problem, emitter).run();
 }
 

@@ -17,8 +17,7 @@
 // Each sum adds what stands a register apart in order, then halves of the register
 // to halves: its order depends on k and the width of registers alone.
 //
-// Matrices that are contiguous along their rows instead are left to LowerDot, as
-// rhs: its tiles stream over them just as well.
+// Matrices that are contiguous along their rows instead are LowerVecmat's, as rhs.
 //
 //===----------------------------------------------------------------------===//
 #include "kernel/Product.h"

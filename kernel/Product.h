@@ -35,5 +35,10 @@ bool isMatvec(MatrixProblem &problem, ElementEmitter &emitter);
 bool shouldSwap(MatrixProblem &problem, ElementEmitter &emitter);
 mlir::LogicalResult lowerMatvec(FusionLowering &lowering, MatrixProblem &problem,
                                 ElementEmitter &emitter);
+/// Whether lhs is a few vectors and rhs a large matrix that lies in memory with its
+/// columns beside each other: lowerVecmat reads it where it lies.
+bool isVecmat(MatrixProblem &problem, ElementEmitter &emitter);
+mlir::LogicalResult lowerVecmat(FusionLowering &lowering, MatrixProblem &problem,
+                                ElementEmitter &emitter);
 
 } // namespace spokeshave::kernel

@@ -51,6 +51,25 @@
 
 // -----
 
+// A large matrix is read some rows at a time; the sums of a task's columns wait in
+// scratch.
+// CHECK-LABEL: kernel.func @streams(
+// CHECK: %[[S:.*]] = kernel.scratch
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %c16
+// CHECK: scf.for
+// CHECK: kernel.tile_dot {{.*}} to %[[S]]{{.*}} accumulate = true{{.*}} rows = 1
+// CHECK: kernel.load %[[S]]
+// CHECK: kernel.store
+"schedule.kernel"() <{sym_name = "streams"}> ({
+^bb0(%y: tensor<1x1024xbf16>, %x: tensor<1024x1000xbf16>):
+  %0 = graph.fusion dot "dot"(%a = %y : tensor<1x1024xbf16>, %b = %x : tensor<1024x1000xbf16>) -> tensor<1x1000xf32> {
+    %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<1x1024xbf16>, tensor<1024x1000xbf16>) -> tensor<1x1000xf32>
+    graph.yield %1 : tensor<1x1000xf32>
+  }
+}) : () -> ()
+
+// -----
+
 // Many columns are a matrix: tiles.
 // CHECK-LABEL: kernel.func @matmul(
 // CHECK: kernel.tile_dot

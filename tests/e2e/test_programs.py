@@ -87,6 +87,11 @@ PROGRAMS = {
         f32(130, 130).astype(jnp.bfloat16),
         f32(130).astype(jnp.bfloat16),
     ),
+    "vecmat_large": (
+        lambda a, x: (x @ a, a.T @ x[0], jnp.tanh(x @ a.astype(jnp.bfloat16).astype(np.float32))),
+        f32(300, 900),
+        f32(3, 300),
+    ),
     "matvec_int8": (
         lambda a, x: lax.dot(a, x, preferred_element_type=jnp.int32),
         int8s(45, 100),

@@ -262,6 +262,22 @@ t(
     exact=True,
 )
 t("matvec_batch", lambda a, x: jnp.einsum("bij,bj->bi", a, x), f(7, 19, 37), f(7, 37), kind="dot")
+t("streams", lambda a, x: x @ a + 1, f(130, 777), f(130), kind="dot")
+t("streams_t", lambda a, x: a.T @ x, f(300, 512), f(300), kind="dot")
+t("streams_3", lambda a, x: x @ a, f(130, 600), f(3, 130), kind="dot")
+t("streams_8", lambda a, x: (x * 2) @ a, f(130, 600), f(8, 130), kind="dot")
+t("streams_f64", lambda a, x: x @ a, R.randn(130, 513), R.randn(130), kind="dot")
+t("streams_int", lambda a, x: x @ a, ints(-99, 99, 130, 600), ints(-99, 99, 130), kind="dot")
+t("streams_batch", lambda a, x: jnp.einsum("bi,bij->bj", x, a), f(3, 80, 900), f(3, 80), kind="dot")
+t(
+    "streams_bf16",
+    lambda a, x: lax.dot(x, a, preferred_element_type=np.float32),
+    f(130, 1100).astype(ml_dtypes.bfloat16),
+    f(2, 130).astype(ml_dtypes.bfloat16),
+    kind="dot",
+    rtol=1e-3,
+    atol=1e-2,
+)
 t("inner", lambda x, y: x @ y, f(1001), f(1001), kind="dot")
 t("tall_t", lambda a, b: a.T @ b, f(70, 200), f(70, 65), kind="dot")
 t("tall_t_computed", lambda a, b: lax.max(a, 0 * a).T @ b, f(70, 200), f(70, 129), kind="dot")
