@@ -21,6 +21,8 @@ llvm::Error compileCommand(Arguments arguments);
 llvm::Error runCommand(Arguments arguments);
 llvm::Error chipCommand(Arguments arguments);
 llvm::Error doctorCommand(Arguments arguments);
+/// spokeshave time: a program's time on a TPU-class chip, without values.
+llvm::Error timeCommand(Arguments arguments);
 /// MLIR's own driver; returns the exit status.
 int optCommand(int argc, char **argv);
 

@@ -14,7 +14,7 @@ using namespace spokeshave;
 using namespace spokeshave::tools;
 
 void tools::printTpuStats(const tpu::Program &program, llvm::raw_ostream &os) {
-  os << "program " << program.name << " for " << program.chip << ": " << program.kernels.size()
+  os << "program " << program.name << " for " << program.chip.name << ": " << program.kernels.size()
      << " kernels, arena " << program.arenaBytes << " bytes\n"
      << llvm::formatv("{0,-32} {1,10} {2,8} {3,8} {4,8} {5,12}\n", "kernel", "bundles", "vregs",
                       "sregs", "spills", "vmem");
@@ -28,15 +28,41 @@ void tools::printTpuStats(const tpu::Program &program, llvm::raw_ostream &os) {
   }
 }
 
+llvm::StringRef tools::boundOf(const tpu::Program &program, const runtime::tpu::KernelTime &time) {
+  using tpu::Unit;
+  const tpu::Timing &timing = program.timing;
+  auto share = [&](std::initializer_list<Unit> units) { // of the fullest unit's slots
+    double most = 0;
+    for (Unit unit : units)
+      most = std::max(most, double(time.busy[unsigned(unit)]) / timing.slots[unsigned(unit)]);
+    return most;
+  };
+  double pushes = double(time.busy[unsigned(Unit::MatrixPush)]) / double(timing.matrixUnits);
+  std::pair<double, llvm::StringRef> candidates[] = {
+      {double(time.hbmBytes) / timing.hbmBytesPerCycle, "HBM"},
+      {pushes, "MXU"},
+      {share({Unit::VectorAlu, Unit::Transcendental, Unit::CrossLane}), "VPU"},
+      {share({Unit::VectorLoad, Unit::VectorStore}), "VMEM ports"},
+      {share({Unit::Scalar, Unit::Misc}), "scalar core"},
+      {double(timing.launch), "launch"},
+  };
+  auto most = *std::max_element(std::begin(candidates), std::end(candidates));
+  // Nothing is busy for half of the time: what is waited for is latency.
+  return most.first * 2 < double(time.cycles) ? "latency" : most.second;
+}
+
 void tools::printTpuReport(const tpu::Program &program, const runtime::tpu::Report &report,
                            llvm::raw_ostream &os) {
-  os << llvm::formatv("{0} cycles on {1}\n", report.cycles, program.chip)
-     << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,12} {5,12} {6,14}\n", "kernel", "launches",
-                      "cycles", "dma stall", "mxu stall", "bundles", "HBM bytes");
+  os << llvm::formatv("{0} cycles on {1}, {2:F2} us\n", report.cycles, program.chip.name,
+                      double(report.cycles) / program.timing.clock * 1e6)
+     << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,12} {5,14} {6}\n", "kernel", "launches",
+                      "cycles", "dma stall", "mxu stall", "HBM bytes", "bound by");
   for (auto &[number, time] : report.kernels)
-    os << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,12} {5,12} {6,14}\n",
+    os << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,12} {5,14} {6}\n",
                         program.kernels[number].name, report.launches.at(number), time.cycles,
-                        time.dmaStall, time.matrixStall, time.bundles, time.hbmBytes);
+                        time.dmaStall, time.matrixStall, time.hbmBytes, boundOf(program, time));
+  if (report.assumed)
+    os << report.assumed << " loops or branches that data decides were assumed\n";
 }
 
 llvm::Error tools::runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module,

@@ -24,4 +24,8 @@ void printTpuStats(const tpu::Program &program, llvm::raw_ostream &os);
 void printTpuReport(const tpu::Program &program, const runtime::tpu::Report &report,
                     llvm::raw_ostream &os);
 
+/// What bounds a kernel: "HBM", "MXU", "VPU", "VMEM ports", "scalar core", "latency"
+/// or "launch".
+llvm::StringRef boundOf(const tpu::Program &program, const runtime::tpu::KernelTime &time);
+
 } // namespace spokeshave::tools

@@ -20,6 +20,7 @@ static constexpr llvm::StringLiteral kHelp = R"(usage: spokeshave COMMAND ...
   compile FILE   compile it and show a level of the road, or what came out
   opt FILE       run single passes on text
   chip CHIP      a TPU-class chip: its figures, and what kernels cost on it
+  time FILE      how long it takes on a TPU-class chip, kernel by kernel
   doctor         what this machine is, and what of it is used
   bench          time ordinary JAX programs; of the Python package, spokeshave.bench
 
@@ -69,6 +70,7 @@ int main(int argc, char **argv) {
                  .Case("run", tools::runCommand)
                  .Case("chip", tools::chipCommand)
                  .Case("doctor", tools::doctorCommand)
+                 .Case("time", tools::timeCommand)
                  .Default(nullptr);
   if (!run) {
     llvm::errs() << "spokeshave: no command '" << command << "'\n" << kHelp;

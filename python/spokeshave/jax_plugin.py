@@ -4,11 +4,14 @@
 
 import functools
 import logging
+import os
 from typing import Any
 
 from spokeshave import _library, callbacks, decompositions, dlpack, ffi, lowering
 
 PLATFORM = "spokeshave"
+# A simulated TPU-class chip: which one, SPOKESHAVE_CHIP says (default v5e).
+TPU_PLATFORM = "spokeshave_tpu"
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +47,14 @@ def initialize() -> None:
 
     path = _library.library_path()
     xla_bridge.register_plugin(PLATFORM, priority=-10, library_path=path)
+    # Its lowering rules are JAX's defaults: those of the CPU call libraries of the host.
+    chip = {"target": "tpu", "chip": os.environ.get("SPOKESHAVE_CHIP", "")}
+    xla_bridge.register_plugin(TPU_PLATFORM, priority=-20, library_path=path, options=chip)
     # JAX knows by name which plugins to warn of, and which platforms donate and cache.
-    xla_bridge._backend_factories[PLATFORM].experimental = False
-    if PLATFORM not in mlir._platforms_with_donation:
-        mlir._platforms_with_donation.append(PLATFORM)
+    for platform in (PLATFORM, TPU_PLATFORM):
+        xla_bridge._backend_factories[platform].experimental = False
+        if platform not in mlir._platforms_with_donation:
+            mlir._platforms_with_donation.append(platform)
     _allow_persistent_cache()
     lowering.register(PLATFORM)
     decompositions.register(PLATFORM)

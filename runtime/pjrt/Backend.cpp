@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/pjrt/Backend.h"
 
+#include "support/Error.h"
+
+#include "llvm/ADT/StringMap.h"
+
 namespace spokeshave::pjrt {
 
 namespace {
@@ -20,6 +24,24 @@ const Backend &currentBackend() {
 }
 void setBackend(Backend replacement) {
   backend() = std::move(replacement);
+}
+
+static llvm::StringMap<TargetFactory> &targets() {
+  static auto *map = new llvm::StringMap<TargetFactory>;
+  return *map;
+}
+
+void addTarget(llvm::StringRef target, TargetFactory factory) {
+  targets()[target] = std::move(factory);
+}
+
+llvm::Expected<Backend> backendFor(llvm::StringRef target, llvm::StringRef chip) {
+  if (target.empty())
+    return currentBackend();
+  auto found = targets().find(target);
+  if (found == targets().end())
+    return makeError(ErrorCode::BadOption, "there is no target '" + target + "'");
+  return found->second(chip);
 }
 
 } // namespace spokeshave::pjrt

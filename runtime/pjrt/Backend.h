@@ -30,6 +30,8 @@ public:
   /// a run and may be null there.
   std::vector<cpu::ValueSpec> arguments, results;
   cpu::CompileStats stats;
+  /// Figures of cost_analysis beyond those that follow from `stats`.
+  std::vector<std::pair<std::string, double>> extraCosts;
   /// It calls functions that may take long, block, or use the device themselves.
   bool callsOut = false;
   /// So little work that another thread would cost more than it brings.
@@ -55,6 +57,9 @@ struct Backend {
   CompileFunction compile;
   LoadFunction load;
   std::function<void()> start = [] {}; ///< called for each client
+  std::string platform = "spokeshave";
+  std::string deviceKind;   ///< empty: this machine's CPU
+  uint64_t machineHash = 0; ///< of what programs are compiled for; 0: this machine
 };
 
 /// StableHLO through the compiler to the CPU.
@@ -69,5 +74,11 @@ void cpuCallCounts(int64_t &libraryCalls, int64_t &customCalls);
 /// set their own.
 const Backend &currentBackend();
 void setBackend(Backend backend);
+
+/// Makes a backend out of the option `chip` of a client with the option `target`.
+using TargetFactory = std::function<llvm::Expected<Backend>(llvm::StringRef chip)>;
+void addTarget(llvm::StringRef target, TargetFactory factory);
+/// The backend of a client with these options; the current one without a target.
+llvm::Expected<Backend> backendFor(llvm::StringRef target, llvm::StringRef chip);
 
 } // namespace spokeshave::pjrt

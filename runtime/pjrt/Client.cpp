@@ -31,7 +31,7 @@ std::string deviceKind() {
   return ("cpu " + machine::nameOf(machine->isa)).str();
 }
 
-uint64_t machineHash() {
+uint64_t hashOfThisMachine() {
   llvm::Expected<machine::Machine> machine = machine::describe();
   if (machine)
     return machine->hash();
@@ -73,10 +73,11 @@ void Memory::setUserData(const void *key, void *data, void (*destroy)(void *)) {
     old.destroy(old.data);
 }
 
-TopologyDescription::TopologyDescription() {
-  platformVersion = versionText();
+TopologyDescription::TopologyDescription(const Backend &backend)
+    : platform(backend.platform), platformVersion(versionText()),
+      machineHash(backend.machineHash ? backend.machineHash : hashOfThisMachine()) {
   auto device = std::make_unique<DeviceDescription>();
-  device->kind = deviceKind();
+  device->kind = backend.deviceKind.empty() ? deviceKind() : backend.deviceKind;
   device->text = "SpokeshaveDevice(id=0)";
   device->debugString = device->text + ": " + device->kind;
   list.push_back(device.get());
@@ -84,13 +85,14 @@ TopologyDescription::TopologyDescription() {
 }
 
 uint64_t TopologyDescription::fingerprint() const {
-  std::string text = platformVersion + "|" + std::to_string(machineHash());
+  std::string text = platformVersion + "|" + std::to_string(machineHash);
   for (DeviceDescription *device : list)
     text += "|" + device->kind;
   return llvm::xxh3_64bits(text);
 }
 
-Client::Client(const Backend &backend) : compile(backend.compile), load(backend.load) {
+Client::Client(Backend used)
+    : backend(std::move(used)), topology(std::make_shared<TopologyDescription>(backend)) {
   for (DeviceDescription *description : topology->list) {
     auto memory = std::make_unique<Memory>(this, description->id);
     auto device = std::make_unique<Device>();

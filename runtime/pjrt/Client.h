@@ -21,7 +21,6 @@
 
 namespace spokeshave::pjrt {
 
-inline constexpr llvm::StringLiteral kPlatformName = "spokeshave";
 inline constexpr llvm::StringLiteral kMemoryKind = "device";
 
 struct DeviceDescription {
@@ -61,26 +60,26 @@ private:
 
 /// A description of devices without the devices.
 struct TopologyDescription {
-  std::string platformVersion;
+  std::string platform, platformVersion;
+  uint64_t machineHash;
   std::vector<std::unique_ptr<DeviceDescription>> descriptions;
   std::vector<DeviceDescription *> list;
   std::vector<NamedValue> attributes;
 
-  TopologyDescription();
+  explicit TopologyDescription(const Backend &backend = {});
   uint64_t fingerprint() const;
 };
 
 struct Client {
-  std::shared_ptr<TopologyDescription> topology = std::make_shared<TopologyDescription>();
+  Backend backend;
+  std::shared_ptr<TopologyDescription> topology;
   std::vector<std::unique_ptr<Device>> ownedDevices;
   std::vector<std::unique_ptr<Memory>> ownedMemories;
   std::vector<Device *> devices;
   std::vector<Memory *> memories;
   std::shared_ptr<Dispatcher> dispatcher = std::make_shared<Dispatcher>();
-  CompileFunction compile;
-  LoadFunction load;
 
-  explicit Client(const Backend &backend);
+  explicit Client(Backend backend);
   ~Client();
 };
 

@@ -45,7 +45,7 @@ Status shapeOf(const cpu::ValueSpec &spec, Shape &shape) {
   return makeShape(type, spec.shape.data(), spec.shape.size(), shape);
 }
 
-NamedValue cost(llvm::StringLiteral name, int64_t value) {
+NamedValue cost(llvm::StringRef name, double value) {
   NamedValue entry{};
   entry.struct_size = Layout<NamedValue>::size;
   entry.name = name.data();
@@ -81,12 +81,16 @@ Status describe(CompiledBody &body) {
   const cpu::CompileStats &stats = program.stats;
   body.costs = {cost("flops", stats.flops), cost("transcendentals", stats.transcendentals),
                 cost("bytes accessed", stats.bytesAccessed)};
+  for (const auto &[name, value] : program.extraCosts)
+    body.costs.push_back(cost(name, value));
   return {};
 }
 
-std::string fingerprintOf(const CompiledBody &body, const cpu::CompileOptions &options) {
-  // The machine does not change, and looking at it takes longer than hashing.
-  static const uint64_t machine = TopologyDescription().fingerprint();
+std::string fingerprintOf(const CompiledBody &body, const cpu::CompileOptions &options,
+                          const Backend &backend) {
+  // This machine does not change, and looking at it takes longer than hashing.
+  static const uint64_t thisMachine = TopologyDescription().fingerprint();
+  uint64_t machine = backend.machineHash ? backend.machineHash : thisMachine;
   std::string key = versionText() + "|" + std::to_string(options.hash()) + "|" +
                     std::to_string(machine) + "|" + body.source;
   llvm::XXH128_hash_t hash =
@@ -95,8 +99,8 @@ std::string fingerprintOf(const CompiledBody &body, const cpu::CompileOptions &o
 }
 
 Status finish(std::shared_ptr<CompiledBody> made, const cpu::CompileOptions &options,
-              BodyPtr &body) {
-  made->fingerprint = fingerprintOf(*made, options);
+              const Backend &backend, BodyPtr &body) {
+  made->fingerprint = fingerprintOf(*made, options, backend);
   if (Status status = describe(*made); !status.isOk())
     return status;
   body = std::move(made);
@@ -146,7 +150,7 @@ Status compileProgram(const Backend &backend, llvm::StringRef format, llvm::Stri
   if (!program)
     return toStatus(program.takeError());
   made->program = std::move(*program);
-  return finish(std::move(made), options, body);
+  return finish(std::move(made), options, backend, body);
 }
 
 Status serializeBody(const CompiledBody &body, std::string &bytes) {
@@ -194,7 +198,7 @@ Status deserializeBody(const Backend &backend, llvm::StringRef bytes, BodyPtr &b
   if (!loaded)
     return toStatus(loaded.takeError());
   made->program = std::move(*loaded);
-  return finish(std::move(made), options, body);
+  return finish(std::move(made), options, backend, body);
 }
 
 LoadedExecutable::LoadedExecutable(Client *client, BodyPtr body)

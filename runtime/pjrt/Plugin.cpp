@@ -29,6 +29,7 @@
 #include "runtime/pjrt/Client.h"
 #include "runtime/pjrt/MachineReport.h"
 #include "runtime/pjrt/Serve.h"
+#include "runtime/pjrt/TpuBackend.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -78,6 +79,7 @@ bool registerStage(llvm::StringRef name, llvm::StringRef stage, void *function, 
 SPOKESHAVE_EXPORT const pjrt::Api *GetPjrtApi() {
   static const bool once = [] {
     pjrt::setBackend(pjrt::cpuBackend());
+    pjrt::addTarget("tpu", pjrt::tpuBackend);
     return true;
   }();
   (void)once;

@@ -14,15 +14,23 @@ namespace spokeshave::pjrt {
 //===-- Client -------------------------------------------------------------===//
 
 Status serve(Client_Create_Args &args) {
+  llvm::StringRef target, chip;
   for (size_t i = 0; i < args.num_options; ++i) {
     const NamedValue &option = args.create_options[i];
     llvm::StringRef name(option.name, option.name_size);
+    if ((name == "target" || name == "chip") && option.type == NamedValueType::String) {
+      (name == "chip" ? chip : target) = llvm::StringRef(option.string_value, option.value_size);
+      continue;
+    }
     // The framework's own, about processes: there is one.
     if (name != "num_nodes" && name != "node_id")
       return invalidArgument("SKS-U006: the client has no option '" + name + "'");
   }
-  currentBackend().start();
-  args.client = new Client(currentBackend());
+  llvm::Expected<Backend> backend = backendFor(target, chip);
+  if (!backend)
+    return toStatus(backend.takeError());
+  backend->start();
+  args.client = new Client(std::move(*backend));
   return {};
 }
 
@@ -32,7 +40,7 @@ Status serve(Client_Destroy_Args &args) {
 }
 
 Status serve(Client_PlatformName_Args &args) {
-  giveText(kPlatformName, args.platform_name, args.platform_name_size);
+  giveText(args.client->topology->platform, args.platform_name, args.platform_name_size);
   return {};
 }
 
@@ -243,7 +251,7 @@ Status serve(TopologyDescription_Destroy_Args &args) {
 }
 
 Status serve(TopologyDescription_PlatformName_Args &args) {
-  giveText(kPlatformName, args.platform_name, args.platform_name_size);
+  giveText(args.topology->platform, args.platform_name, args.platform_name_size);
   return {};
 }
 

@@ -42,7 +42,7 @@ Status liveBody(LoadedExecutable *executable, BodyPtr &body) {
 Status serve(Client_Compile_Args &args) {
   BodyPtr body;
   Client *client = args.client;
-  if (Status status = compile({client->compile, client->load}, args.program, args.compile_options,
+  if (Status status = compile(client->backend, args.program, args.compile_options,
                               args.compile_options_size, body);
       !status.isOk())
     return status;
@@ -79,7 +79,7 @@ Status serve(Executable_Serialize_Args &args) {
 Status serve(Executable_DeserializeAndLoad_Args &args) {
   BodyPtr body;
   if (Status status = deserializeBody(
-          {args.client->compile, args.client->load},
+          args.client->backend,
           llvm::StringRef(args.serialized_executable, args.serialized_executable_size), body);
       !status.isOk())
     return status;

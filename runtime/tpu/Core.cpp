@@ -58,13 +58,16 @@ llvm::Error Core::fail(const Instruction &instruction, llvm::Twine message) {
 
 llvm::Error Core::start(const Kernel &started) {
   kernel = &started;
-  scalars.assign(program.timing.scalarRegisters, 0);
-  vectors.resize(program.timing.vectorRegisters * kRegisterLanes);
-  masks.resize(program.timing.maskRegisters * kRegisterLanes);
-  vmem.assign(kernel->vmemBytes, char(0xA5)); // no sensible value before it is written
-  matrixUnits.assign(program.timing.matrixUnits, {});
-  for (const Kernel::VmemData &data : kernel->data)
-    std::memcpy(&vmem[data.offset], data.bytes.data(), data.bytes.size());
+  scalars.assign(timing.scalarRegisters, 0);
+  unknown.assign(timing.scalarRegisters, false);
+  matrixUnits.assign(timing.matrixUnits, {});
+  if (options.computeValues) {
+    vectors.resize(timing.vectorRegisters * kRegisterLanes);
+    masks.resize(timing.maskRegisters * kRegisterLanes);
+    vmem.assign(kernel->vmemBytes, char(0xA5)); // no sensible value before it is written
+    for (const Kernel::VmemData &data : kernel->data)
+      std::memcpy(&vmem[data.offset], data.bytes.data(), data.bytes.size());
+  }
   inFlight.clear();
   dmaCounts.fill(1);
   cycle = engineFree = 0;
@@ -78,7 +81,7 @@ llvm::Expected<KernelTime> Core::run(const Kernel &started, llvm::ArrayRef<int64
     return error;
   nextBlock = 0;
   while (nextBlock >= 0) {
-    if (options.cancel && options.cancel->load(std::memory_order_relaxed))
+    if (options.isCancelled && options.isCancelled())
       return makeError(ErrorCode::Cancelled, "the simulation was interrupted");
     const Block &block = kernel->blocks[nextBlock++];
     if (llvm::Error error = runBlock(block))
@@ -95,7 +98,9 @@ llvm::Error Core::runBlock(const Block &block) {
   for (const Bundle &bundle : block.bundles) {
     for (unsigned i = 0; i < bundle.count; ++i) {
       const Instruction &instruction = block.instructions[bundle.begin + i];
-      time.busy[unsigned(unitOf(instruction))] += program.timing.occupancy(instruction);
+      time.busy[unsigned(unitOf(instruction))] += timing.occupancy(instruction);
+      if (!options.computeValues && !isTimed(instruction))
+        continue;
       if (llvm::Error error = execute(instruction))
         return error;
     }
@@ -108,6 +113,33 @@ llvm::Error Core::runBlock(const Block &block) {
 //===----------------------------------------------------------------------===//
 // Instructions
 //===----------------------------------------------------------------------===//
+
+/// Without values: whether the instruction matters for time. Scalars that data
+/// decides become unknown.
+bool Core::isTimed(const Instruction &instruction) {
+  Unit unit = unitOf(instruction);
+  if (unit == Unit::MatrixPush || unit == Unit::MatrixPop || unit == Unit::Misc ||
+      instruction.op == Opcode::Branch || instruction.op == Opcode::Halt)
+    return true;
+  bool depends = false, ofScalars = true;
+  for (Reg source : instruction.sources()) {
+    depends |= source.file == File::Scalar && unknown[source.number];
+    ofScalars &= !source || source.file == File::Scalar;
+  }
+  if (instruction.op == Opcode::BranchIf)
+    return !depends; // on data: not taken, which ends loops and enters branches
+  if (instruction.dst.file != File::Scalar)
+    return false;
+  bool isKnown = ofScalars && !depends && unit == Unit::Scalar;
+  unknown[instruction.dst.number] = !isKnown;
+  return isKnown;
+}
+
+/// The pipeline is refilled at a taken branch.
+void Core::branchTo(int64_t block) {
+  nextBlock = block;
+  cycle += timing.branchDelay;
+}
 
 llvm::Error Core::execute(const Instruction &instruction) {
   switch (instruction.op) {
@@ -127,11 +159,11 @@ llvm::Error Core::execute(const Instruction &instruction) {
     *lanesOf(instruction.dst) = buffers[instruction.imm];
     return llvm::Error::success();
   case Opcode::Branch:
-    nextBlock = instruction.imm;
+    branchTo(instruction.imm);
     return llvm::Error::success();
   case Opcode::BranchIf:
     if (scalar(instruction.a))
-      nextBlock = instruction.imm;
+      branchTo(instruction.imm);
     return llvm::Error::success();
   case Opcode::Halt:
     nextBlock = -1;
@@ -304,11 +336,25 @@ void Core::stallUntil(int64_t when) {
   cycle = when;
 }
 
+/// Weights are latched and swapped without waiting: the unit holds two sets.
+void Core::timeMatrix(const Instruction &instruction, MatrixUnit &unit) {
+  if (instruction.op == Opcode::MatrixPush) {
+    stallUntil(unit.busyUntil);
+    unit.busyUntil = cycle + timing.matrixRows;
+    unit.readyAt.push_back(cycle + timing.matrix);
+  } else if (instruction.op == Opcode::MatrixPop && !unit.readyAt.empty()) {
+    stallUntil(unit.readyAt.front());
+    unit.readyAt.pop_front();
+  }
+}
+
 llvm::Error Core::executeMatrix(const Instruction &instruction) {
   if (uint64_t(instruction.imm) >= matrixUnits.size())
     return fail(instruction, "no such matrix unit");
   MatrixUnit &unit = matrixUnits[instruction.imm];
-  size_t size = program.timing.matrixSize;
+  if (!options.computeValues)
+    return timeMatrix(instruction, unit), llvm::Error::success();
+  size_t size = timing.matrixSize;
   auto rows = [&](Reg reg) {
     std::vector<Lane> taken(lanesOf(reg), lanesOf(reg) + kRegisterLanes);
     for (Lane &lane : taken)
@@ -330,8 +376,7 @@ llvm::Error Core::executeMatrix(const Instruction &instruction) {
   case Opcode::MatrixPop: {
     if (unit.results.empty())
       return fail(instruction, "pop from an empty matrix unit");
-    stallUntil(unit.readyAt.front());
-    unit.readyAt.pop_front();
+    timeMatrix(instruction, unit);
     std::copy(unit.results.front().begin(), unit.results.front().end(), lanesOf(instruction.dst));
     unit.results.pop_front();
     return llvm::Error::success();
@@ -339,9 +384,7 @@ llvm::Error Core::executeMatrix(const Instruction &instruction) {
   default:
     break;
   }
-  stallUntil(unit.busyUntil);
-  unit.busyUntil = cycle + program.timing.matrixRows;
-  unit.readyAt.push_back(cycle + program.timing.matrix);
+  timeMatrix(instruction, unit);
   // The product of 8 rows of 128 with the active weights, summed in the order of k
   // in f32 (or i32).
   std::vector<Lane> left = rows(instruction.a), result(kRegisterLanes);
@@ -378,7 +421,7 @@ llvm::Error Core::executeMatrix(const Instruction &instruction) {
 //===----------------------------------------------------------------------===//
 
 int64_t Core::copyCycles(int64_t bytes) const {
-  return dma.latencyCycles + int64_t(2 * bytes / dma.hbmBytesPerCycle);
+  return timing.dmaLatency + int64_t(2 * bytes / timing.hbmBytesPerCycle);
 }
 
 llvm::Error Core::startTransfer(const Instruction &instruction) {
@@ -395,7 +438,7 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
   if (run <= 0 || runs <= 0)
     return llvm::Error::success();
   auto check = [&](Space space, int64_t begin, int64_t end) {
-    int64_t size = space == Space::Hbm ? hbm.bytes.size() : vmem.size();
+    int64_t size = space == Space::Hbm ? hbm.size() : kernel->vmemBytes;
     return begin >= 0 && end <= size;
   };
   if (!check(descriptor.from, from, fromEnd) || !check(descriptor.to, to, toEnd))
@@ -427,11 +470,11 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
     }
   }
   int64_t bytes = runs * llvm::alignTo(run, 32);
-  int64_t moved = runs * std::max(llvm::alignTo(run, 32), uint64_t(dma.granuleBytes));
-  int64_t duration = int64_t(double(moved) / dma.hbmBytesPerCycle) + dma.issueCycles;
+  int64_t moved = runs * std::max(llvm::alignTo(run, 32), uint64_t(timing.dmaGranule));
+  int64_t duration = int64_t(double(moved) / timing.hbmBytesPerCycle) + timing.dmaIssue;
   int64_t begin = std::max(cycle, engineFree);
   engineFree = begin + duration;
-  transfer.done = begin + dma.latencyCycles + duration;
+  transfer.done = begin + timing.dmaLatency + duration;
   inFlight.push_back(transfer);
   time.hbmBytes += bytes;
   ++time.transfers;

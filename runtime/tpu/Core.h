@@ -17,29 +17,24 @@ namespace spokeshave::runtime::tpu {
 
 /// The chip's HBM during an execution. Address 0 is not used.
 struct Hbm {
-  std::vector<char> bytes = std::vector<char>(kAlignment);
   static constexpr int64_t kAlignment = 4096;
+  std::vector<char> bytes; ///< empty where no values are computed
 
-  int64_t allocate(int64_t size) {
-    int64_t address = bytes.size();
-    bytes.resize(llvm::alignTo(address + size, kAlignment));
+  int64_t allocate(int64_t bytesWanted) {
+    int64_t address = end;
+    end = llvm::alignTo(address + bytesWanted, kAlignment);
     return address;
   }
-};
+  int64_t size() const { return end; }
 
-/// Queues and bandwidth of the transfers between memories.
-struct DmaTiming {
-  double hbmBytesPerCycle = 546; ///< of the core, both directions together
-  int64_t latencyCycles = 600;   ///< from start to the first byte
-  int64_t granuleBytes = 512;    ///< shorter runs take as long as this
-  int64_t issueCycles = 20;      ///< between two starts on an engine
+private:
+  int64_t end = kAlignment;
 };
 
 class Core {
 public:
-  Core(const spokeshave::tpu::Program &program, Hbm &hbm, const DmaTiming &dma,
-       const SimulationOptions &options)
-      : program(program), hbm(hbm), dma(dma), options(options) {}
+  Core(const spokeshave::tpu::Program &program, Hbm &hbm, const SimulationOptions &options)
+      : timing(program.timing), hbm(hbm), options(options) {}
 
   /// Runs one kernel on buffers at HBM addresses `buffers`.
   llvm::Expected<KernelTime> run(const spokeshave::tpu::Kernel &kernel,
@@ -65,6 +60,8 @@ private:
 
   llvm::Error start(const spokeshave::tpu::Kernel &kernel);
   llvm::Error runBlock(const spokeshave::tpu::Block &block);
+  bool isTimed(const Instruction &instruction);
+  void branchTo(int64_t block);
   llvm::Error execute(const Instruction &instruction);
   llvm::Error executeMemory(const Instruction &instruction);
   llvm::Error executeAcross(const Instruction &instruction);
@@ -72,6 +69,7 @@ private:
   llvm::Error startTransfer(const Instruction &instruction);
   void waitFor(int64_t semaphore);
   void stallUntil(int64_t when);
+  void timeMatrix(const Instruction &instruction, MatrixUnit &unit);
   llvm::Error fail(const Instruction &instruction, llvm::Twine message);
   llvm::Expected<char *> vmemAt(const Instruction &instruction, int64_t begin, int64_t end,
                                 bool writes);
@@ -85,14 +83,15 @@ private:
                instruction.mask)[instruction.mask.file == spokeshave::tpu::File::Scalar ? 0 : lane];
   }
 
-  const spokeshave::tpu::Program &program;
+  const spokeshave::tpu::Timing &timing;
   Hbm &hbm;
-  DmaTiming dma;
   const SimulationOptions &options;
 
   const spokeshave::tpu::Kernel *kernel = nullptr;
   llvm::ArrayRef<int64_t> buffers;
   std::vector<Lane> scalars, vectors, masks;
+  /// Without values: scalars that depend on data.
+  std::vector<bool> unknown;
   std::vector<char> vmem;
   std::vector<MatrixUnit> matrixUnits;
   std::vector<Transfer> inFlight;

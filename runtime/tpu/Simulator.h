@@ -17,6 +17,7 @@
 
 #include "llvm/Support/Error.h"
 
+#include <functional>
 #include <map>
 
 namespace spokeshave::runtime::tpu {
@@ -39,6 +40,7 @@ struct Report {
   std::map<uint32_t, int64_t> launches;
   int64_t cycles = 0;     ///< in all, with launch overheads and copies
   int64_t copyCycles = 0; ///< of copies between kernels
+  int64_t assumed = 0;    ///< without values: loops and branches that data decides
 };
 
 struct SimulationOptions {
@@ -46,7 +48,7 @@ struct SimulationOptions {
   /// ran before with the same arguments are not run again.
   bool computeValues = true;
   /// Polled between bundles; an execution that is cancelled ends with an error.
-  const std::atomic<bool> *cancel = nullptr;
+  std::function<bool()> isCancelled;
 };
 
 /// Runs `program` once. `arguments` and `results` are dense row-major arrays of

@@ -92,10 +92,12 @@ llvm::Error Compilation::runPasses(llvm::function_ref<void(PassManager &)> build
 }
 
 llvm::Error Compilation::findChip() {
-  program->chip = options.chip;
-  Timing &timing = program->timing;
-  timing.slots = {0, 2, 4, 2, 1, 1, 2, 2, 2, 1};
-  vmemBytes = 128 << 20;
+  llvm::Expected<machine::Chip> chip = machine::loadChip(options.chip);
+  if (!chip)
+    return chip.takeError();
+  program->chip = std::move(*chip);
+  program->timing = timingOf(program->chip);
+  vmemBytes = program->chip.memory.vmem;
   return llvm::Error::success();
 }
 

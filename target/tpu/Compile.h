@@ -12,7 +12,7 @@ namespace spokeshave::tpu {
 
 /// The options of a compilation. Values, hashed into the key of every cache.
 struct CompileOptions {
-  std::string chip = "v5e"; ///< a chip's name, or the path of a chip file
+  std::string chip; ///< as machine::loadChip takes it: a name, a file, with settings
   bool verifyEachPass = false;
   bool fusion = true;  ///< off: one kernel per operation
   int64_t buffers = 2; ///< copies of a window in VMEM; 1: no overlap of transfers

@@ -44,7 +44,8 @@ struct KernelInfo {
 };
 
 struct Program {
-  std::string name, chip;
+  std::string name;
+  machine::Chip chip;
   Timing timing;
   std::vector<Kernel> kernels;
   std::vector<KernelInfo> infos; ///< of each kernel

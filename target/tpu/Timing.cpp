@@ -12,6 +12,48 @@
 
 namespace spokeshave::tpu {
 
+Timing timingOf(const machine::Chip &chip) {
+  Timing timing;
+  auto slot = [&](Unit unit, int64_t count) {
+    timing.slots[unsigned(unit)] = uint8_t(std::max<int64_t>(1, count));
+  };
+  slot(Unit::Scalar, chip.scalar.slots);
+  slot(Unit::VectorAlu, chip.vector.alus);
+  slot(Unit::VectorLoad, chip.vector.loads);
+  slot(Unit::VectorStore, chip.vector.stores);
+  slot(Unit::Transcendental, 1);
+  slot(Unit::CrossLane, chip.vector.xlus);
+  slot(Unit::MatrixPush, chip.bundle.pushes);
+  slot(Unit::MatrixPop, chip.bundle.pops);
+  slot(Unit::Misc, chip.bundle.misc);
+  timing.immediates = uint8_t(chip.bundle.immediates);
+  timing.scalarRegisters = chip.scalar.registers;
+  timing.vectorRegisters = chip.vector.registers;
+  timing.maskRegisters = chip.vector.maskRegisters;
+
+  timing.simple = chip.scalar.latency;
+  timing.scalarMultiply = chip.scalar.latency;
+  timing.multiply = chip.vector.latency;
+  timing.divide = 6 * chip.vector.latency;
+  timing.transcendental = chip.vector.transcendentalLatency;
+  timing.load = chip.vector.loadLatency;
+  timing.crossLane = chip.vector.xluLatency;
+  timing.matrix = chip.mxu.latency;
+  // A row a cycle, faster where a cell does several multiply-adds.
+  timing.matrixRows = std::max<int64_t>(1, int64_t(double(kSublanes) / chip.mxu.bf16Rate));
+  timing.matrixUnits = chip.mxu.count;
+  timing.matrixSize = chip.mxu.size;
+  timing.branchDelay = chip.scalar.branchDelay;
+
+  timing.clock = chip.core.clock;
+  timing.hbmBytesPerCycle = chip.hbmBandwidthOfDevice() * chip.cost.hbmEfficiency / chip.core.clock;
+  timing.dmaLatency = int64_t(chip.cycles(chip.dma.latency));
+  timing.dmaGranule = chip.dma.granule;
+  timing.dmaIssue = chip.dma.issue;
+  timing.launch = int64_t(chip.cycles(chip.cost.kernelOverhead));
+  return timing;
+}
+
 static bool isWide(const Instruction &instruction) {
   return instruction.lanes > 1 &&
          (bitsOf(instruction.type) == 64 || bitsOf(instruction.from) == 64);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "machine/Chip.h"
 #include "target/tpu/Isa.h"
 
 namespace spokeshave::tpu {
@@ -29,10 +30,25 @@ struct Timing {
   /// Emulated elements of 64 bits: cycles for one instruction of 32.
   int64_t wideFactor = 8;
 
+  /// Cycles lost at a taken branch.
+  int64_t branchDelay = 4;
+
+  // Transfers between memories.
+  double hbmBytesPerCycle = 546; ///< of the device, both directions together
+  int64_t dmaLatency = 600;      ///< from start to the first byte
+  int64_t dmaGranule = 512;      ///< bytes; shorter runs take as long
+  int64_t dmaIssue = 20;         ///< cycles between two starts
+  /// Cycles of a launch beyond the kernel's own.
+  int64_t launch = 1000;
+  double clock = 1.5e9; ///< Hz
+
   /// Cycles from issue until the result may be read.
   int64_t latency(const Instruction &instruction) const;
   /// Cycles for which the instruction keeps its slot.
   int64_t occupancy(const Instruction &instruction) const;
 };
+
+/// The figures of a chip, of one of its cores.
+Timing timingOf(const machine::Chip &chip);
 
 } // namespace spokeshave::tpu

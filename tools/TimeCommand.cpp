@@ -1,0 +1,97 @@
+//===- TimeCommand.cpp - spokeshave time -----------------------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Time without values: each distinct kernel is simulated once, scalars alone are
+// computed. What data decides is assumed, and the assumptions are counted.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/Commands.h"
+#include "tools/TpuTarget.h"
+
+#include "support/Error.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace spokeshave;
+using namespace spokeshave::tools;
+
+static constexpr llvm::StringLiteral kHelp = R"(usage: spokeshave time [options] FILE
+
+How long a StableHLO program (text or portable bytecode) takes on a simulated
+TPU-class chip. Values are not computed: a loop that data ends runs once, of a
+branch that data decides the first is taken, and both are counted.
+
+  --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
+  --json        an object with "microseconds", "cycles" and a list of "kernels"
+)";
+
+static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu::Report &report) {
+  double microseconds = 1e6 / program.timing.clock;
+  llvm::json::Array kernels;
+  for (auto &[number, time] : report.kernels) {
+    llvm::json::Object kernel{
+        {"name", program.kernels[number].name},
+        {"launches", report.launches.at(number)},
+        {"cycles", time.cycles},
+        {"microseconds", double(time.cycles) * microseconds},
+        {"dma_stall_cycles", time.dmaStall},
+        {"matrix_stall_cycles", time.matrixStall},
+        {"hbm_bytes", time.hbmBytes},
+        {"bound", boundOf(program, time)},
+        {"location", program.infos[number].location},
+    };
+    kernels.push_back(std::move(kernel));
+  }
+  return llvm::json::Object{
+      {"chip", program.chip.name},
+      {"cycles", report.cycles},
+      {"microseconds", double(report.cycles) * microseconds},
+      {"assumed_decisions", report.assumed},
+      {"kernels", std::move(kernels)},
+  };
+}
+
+llvm::Error tools::timeCommand(Arguments arguments) {
+  llvm::StringRef file, chip;
+  bool json = false;
+  ArgumentReader reader(arguments);
+  while (reader.next()) {
+    if (reader.isFlag("--help")) {
+      llvm::outs() << kHelp;
+      return llvm::Error::success();
+    }
+    if (reader.isFlag("--json"))
+      json = true;
+    else if (reader.isOption("--chip", chip))
+      continue;
+    else if (reader.isPositional() && file.empty())
+      file = reader.get();
+    else
+      return reader.unknown();
+  }
+  if (file.empty())
+    return makeError(ErrorCode::BadOption, "name a file to time; see --help");
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  auto module = readProgramFile(file, context);
+  if (!module)
+    return module.takeError();
+  tpu::CompileOptions options;
+  options.chip = chip.str();
+  auto program = tpu::compile(std::move(*module), options);
+  if (!program)
+    return program.takeError();
+  runtime::tpu::SimulationOptions simulation;
+  simulation.computeValues = false;
+  auto report = runtime::tpu::simulate(**program, {}, {}, simulation);
+  if (!report)
+    return report.takeError();
+  if (json)
+    llvm::outs() << llvm::formatv("{0:2}\n", toJson(**program, *report));
+  else
+    printTpuReport(**program, *report, llvm::outs());
+  return llvm::Error::success();
+}

@@ -1,0 +1,18 @@
+// Time on a chip without values, as a table and as JSON; errors of chips.
+// RUN: spokeshave time %s | FileCheck %s --check-prefix=TABLE
+// RUN: spokeshave time %s --chip=v6e --json | FileCheck %s --check-prefix=JSON
+// RUN: not spokeshave time %s --chip=v99 2>&1 | FileCheck %s --check-prefix=NOCHIP
+// RUN: not spokeshave time %s --chip=v5e:vmem=1KiB 2>&1 | FileCheck %s --check-prefix=SMALL
+
+// TABLE: cycles on v5e, {{.*}} us
+// TABLE: add.0 {{.*}} HBM
+// JSON: "chip": "v6e"
+// JSON: "kernels": [
+// JSON: "bound": "HBM"
+// JSON: "microseconds":
+// NOCHIP: SKS-U0{{.*}}v99
+// SMALL: SKS-{{[UR]}}0{{.*}}
+func.func @main(%a: tensor<2048x1024xf32>, %b: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> {
+  %0 = stablehlo.add %a, %b : tensor<2048x1024xf32>
+  return %0 : tensor<2048x1024xf32>
+}
