@@ -56,7 +56,9 @@ def settings(figures: dict, units: dict) -> str:
     text = {name: np.format_float_positional(value, 9, trim="-") for name, value in figures.items()}
     # Packing rounds: it takes about twice what unpacking does.
     if "cost.f16_unpack" in figures:
-        text["cost.f16_pack"] = np.format_float_positional(2 * figures["cost.f16_unpack"], 9, trim="-")
+        text["cost.f16_pack"] = np.format_float_positional(
+            2 * figures["cost.f16_unpack"], 9, trim="-"
+        )
     return ",".join(f"{name}={value}{units.get(name, ('',))[0]}" for name, value in text.items())
 
 
@@ -98,7 +100,9 @@ def fit_v6e(tool: str, fit: list[dict], v4: dict) -> dict:
         return float(np.mean(np.abs(np.log(np.array(model.times(text)) / measured))))
 
     starts = ([0.85, 1.2, 0.8], [0.85, 1.05, 0.6], [0.8, 1.1, 0.9])
-    found = min((minimize(total, start, method="Nelder-Mead") for start in starts), key=lambda r: r.fun)
+    found = min(
+        (minimize(total, start, method="Nelder-Mead") for start in starts), key=lambda r: r.fun
+    )
     model.close()
     return {name: rounded(value) for name, value in zip(V6E, found.x)}
 
@@ -114,7 +118,9 @@ def fit_step(tool: str, fit: list[dict]) -> float:
     least, most = 0.0, 2.0
     for _ in range(40):
         middle = (least + most) / 2
-        times = model.times(settings({"cost.step_overhead": middle}, {"cost.step_overhead": ("us",)}))
+        times = model.times(
+            settings({"cost.step_overhead": middle}, {"cost.step_overhead": ("us",)})
+        )
         least, most = (middle, most) if times[0] - times[1] < wanted else (least, middle)
     model.close()
     return rounded(least)
@@ -158,7 +164,10 @@ def main() -> None:
         write(chip, {**v4, **shared})
     for chip in NEW:
         write(chip, {**shared, **v6e})
-    keys = {"note": "The rows of measured.json that fit_chips.py fits to.", "keys": [r["key"] for r in fit]}
+    keys = {
+        "note": "The rows of measured.json that fit_chips.py fits to.",
+        "keys": [r["key"] for r in fit],
+    }
     FIT_KEYS.write_text(json.dumps(keys, indent=1) + "\n")
 
 

@@ -26,5 +26,9 @@ step "bytecode fuzzing, ten minutes" bash -c '
   cmake --build "build/asan+ubsan" --target fuzz-bytecode &&
   mkdir -p build/nightly/corpus && cp input/bytecode/test/Inputs/*.mlirbc build/nightly/corpus/ &&
   find "build/asan+ubsan" -name fuzz-bytecode -type f -exec {} -max_total_time=600 build/nightly/corpus \;'
+step "fuzzing of chip files, two minutes" bash -c '
+  cmake --build "build/asan+ubsan" --target fuzz-chip &&
+  mkdir -p build/nightly/chips && cp machine/chips/*.json build/nightly/chips/ &&
+  find "build/asan+ubsan" -name fuzz-chip -type f -exec {} -max_total_time=120 build/nightly/chips \;'
 echo "report: $report"
 exit $failed

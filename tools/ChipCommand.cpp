@@ -33,6 +33,7 @@ CHIP is a name, the path of a chip file, or either with settings after a colon:
 v5e, ./mine.json, v6e:vmem=64MiB,mxu=4. Without it: the names that there are.
 
   (nothing)             the figures, their sources, and the hash
+  --schema              the figures that a chip has, as a table
   --gemm M,K,N,TYPE     the time of a product and what it is made of
   --kernels FILE        the times of the kernels in a JSON file, as JSON
   --settings-from-stdin with --kernels: once per line of settings, one answer a line
@@ -260,6 +261,14 @@ void printChip(const Chip &chip) {
   llvm::outs() << llvm::formatv("  {0,-30} {1:x-}\n", "hash", chip.hash());
 }
 
+void printSchema() {
+  llvm::outs() << "| figure | short name | unit | meaning |\n| --- | --- | --- | --- |\n";
+  for (const ChipField &field : chipSchema())
+    llvm::outs() << llvm::formatv("| `{0}` | {1} | {2} | {3} |\n", field.name,
+                                  field.alias.empty() ? "" : ("`" + field.alias + "`").str(),
+                                  field.unit, field.meaning);
+}
+
 } // namespace
 
 llvm::Error tools::chipCommand(Arguments arguments) {
@@ -269,6 +278,10 @@ llvm::Error tools::chipCommand(Arguments arguments) {
   while (reader.next()) {
     if (reader.isFlag("--help")) {
       llvm::outs() << kHelp;
+      return llvm::Error::success();
+    }
+    if (reader.isFlag("--schema")) {
+      printSchema();
       return llvm::Error::success();
     }
     if (reader.isOption("--kernels", value))

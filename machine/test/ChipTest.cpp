@@ -18,6 +18,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <random>
 
 using namespace spokeshave;
 using namespace spokeshave::machine;
@@ -157,6 +158,22 @@ TEST(Chip, WhatIsNoChipIsRefused) {
   }
   EXPECT_FALSE(
       static_cast<bool>(llvm::expectedToOptional(parseChip(std::string(100000, '['), "t"))));
+}
+
+TEST(Chip, ChangedBytesAreReadOrRefused) {
+  const std::string whole = chipText([](llvm::StringRef, std::string text) { return text; });
+  std::mt19937 random(5);
+  for (int variant = 0; variant < 2000; ++variant) {
+    std::string text = whole;
+    for (int change = random() % 3; change >= 0; --change)
+      text[random() % text.size()] =
+          static_cast<char>(random() % 4 ? 32 + random() % 95 : random());
+    if (variant % 5 == 0)
+      text.resize(random() % text.size());
+    llvm::Expected<Chip> chip = parseChip(text, "t.json");
+    if (!chip)
+      EXPECT_EQ(messageOf(chip.takeError()).rfind("t.json", 0), 0u) << "variant " << variant;
+  }
 }
 
 TEST(Chip, SettingsChangeFigures) {
