@@ -16,7 +16,7 @@
 // NAMES-DAG: v7x
 // NAMES-DAG: example
 // FIGURES: v6e: TPU v6e (2024): one core
-// FIGURES: mxu.count {{ +}}4 {{ +}}set by hand
+// FIGURES: mxu.count 4 set by hand
 // FIGURES: mxu.latency {{.*}} fitted: not published
 // FIGURES: hash
 // GEMM: v4: {{[0-9.]+}} us, {{[0-9]+}} cycles on 2 core(s), bound by matrix
