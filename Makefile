@@ -1,7 +1,7 @@
 # Spokeshave's everyday commands. Each sets up what it needs; README.md explains.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help demo test nightly check setup build package unit lit e2e lint format clean clean-all
+.PHONY: help demo test nightly check bench setup build package unit lit e2e lint format clean clean-all
 
 JOBS ?= $(shell nproc)
 PRESET ?= release
@@ -14,6 +14,7 @@ help:
 	@echo "make test     set everything up and pass all tests"
 	@echo "make check    quick tests of the build tree (under a minute after an edit)"
 	@echo "make nightly  the suites that take hours; the report carries the commit's hash"
+	@echo "make bench    times 39 programs beside JAX's stock CPU; writes docs/performance.md, docs/equality.md"
 	@echo "make build    the C++ build; PRESET=release|dev|debug|asan+ubsan"
 	@echo "make lint     formatting, ruff, direction of includes;  make format mends"
 	@echo "PYTHON=...    the Python to use instead of the newest that works"
@@ -31,6 +32,13 @@ nightly: package
 	@set -e; venv=$$(scripts/make_venv.sh "$$(scripts/find_pythons.sh)"); \
 	scripts/install_package.sh $$venv $(WHEEL_DIR)
 	scripts/nightly.sh $(BUILD)
+
+# Ten quiet minutes: anything else that runs meanwhile is in the figures.
+bench: package
+	@set -e; venv=$$(scripts/make_venv.sh "$$(scripts/find_pythons.sh)"); \
+	scripts/install_package.sh $$venv $(WHEEL_DIR); \
+	$$venv/bin/python -m spokeshave.bench.equality --out docs/equality.md; \
+	$$venv/bin/python -m spokeshave.bench --against cpu --processes 2 --seconds 4 --out docs/performance.md
 
 # The quick tier: builds what changed, then unit tests, lit and a few programs through JAX.
 check: build

@@ -97,7 +97,7 @@ def statistics() -> list[dict[str, Any]]:
     """What this process compiled, one dictionary per executable that is still alive.
 
     See docs/counters.md for each key. Static: id, name, kernels, kernel_kinds,
-    library_calls, custom_calls, calls, structure, loops, work,
+    library_calls, custom_calls, calls, structure, loops, instructions, work,
     arena_bytes, code_bytes, compile_ms. Of its runs so far: runs, run_ms, run.
     """
     return _take_json(load().spokeshave_statistics_json())

@@ -132,6 +132,8 @@ public:
         {"kernel_kinds", kernelsByKind()},
         {"structure", describe(stats.structure)},
         {"loops", describeLoops()},
+        {"instructions", llvm::json::Object{{"before", stats.instructionsBefore},
+                                            {"after", stats.instructionsAfter}}},
         {"work", llvm::json::Object{{"flops", stats.flops},
                                     {"transcendentals", stats.transcendentals},
                                     {"bytes", stats.bytesAccessed}}},

@@ -133,18 +133,22 @@ llvm::Error Compilation::checkInput() {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
     return makeError(ErrorCode::InvalidProgram, "the program has no function @main");
-  main.walk([&](Operation *op) {
-    if (isa<stablehlo::StablehloDialect>(op->getDialect()))
-      ++program->stats.instructionsBefore;
-  });
   return llvm::Error::success();
 }
 
 llvm::Error Compilation::lowerToGraph() {
   graph::GraphOptions graphOptions;
   graphOptions.fusion = options.fusion;
-  return runPasses([&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); },
-                   "graph");
+  auto build = [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); };
+  if (llvm::Error error = runPasses(build, "graph"))
+    return error;
+  auto count = [&](llvm::StringRef name) -> int64_t {
+    auto attribute = module->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  program->stats.instructionsBefore = count("graph.instructions_before");
+  program->stats.instructionsAfter = count("graph.instructions_after");
+  return llvm::Error::success();
 }
 
 llvm::Error Compilation::lowerToSchedule() {

@@ -136,7 +136,6 @@ public:
     info.bytes = work.bytes;
     info.movedBytes = work.movedBytes;
     numbers[info.symbol] = {stats.kernels.size() - 1, work};
-    stats.instructionsAfter += llvm::range_size(fusion.getBlock().without_terminator());
   }
 
   /// Adds the steps of `block`, which runs `times` times, to the totals. Returns

@@ -74,6 +74,17 @@ def test_small_sizes_are_of_one_kind():
         assert kinds(workload, "reduced") == kinds(workload, "tiny"), workload.name
 
 
+def test_the_command_spokeshave_bench():
+    script = "import sys; sys.argv[1:] = ['bench', '--list', '--only', 'networks'];"
+    script += "from spokeshave._command import main; main()"
+    process = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
+    )
+    assert process.returncode == 0, process.stderr
+    names = [line.split()[0] for line in process.stdout.splitlines()]
+    assert names[0] == "mlp_train_step" and len(names) == 6
+
+
 def test_ratios_and_spreads():
     found = summary.spread([3.0, 1.0, 2.0, 4.0, 5.0])
     assert (found.low, found.median, found.high) == (2.0, 3.0, 4.0)

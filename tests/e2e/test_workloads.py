@@ -41,6 +41,7 @@ def assert_compiled_as_stated(workload, counts) -> None:
     assert counts["calls"] == dict(workload.calls)
     assert counts["called"] == (sum(workload.calls.values()), 0)
     assert workload.kinds <= set(counts["kernel_kinds"])
+    assert counts["instructions"]["after"] <= 2 * counts["instructions"]["before"]
     loops = counts["loops"]
     if not loops and not workload.calls:
         assert counts["structure"]["regions"] == 1
