@@ -124,3 +124,25 @@ LogicalResult LoadOp::verify() {
 LogicalResult StoreOp::verify() {
   return verifyAccess(*this, getValue().getType(), getBuffer(), getIndices(), getMask());
 }
+
+LogicalResult TileDotOp::verify() {
+  auto elementOf = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
+  Type a = elementOf(getA()), b = elementOf(getB()), c = elementOf(getC());
+  int64_t pack = getDepthPack(), unitRows = getUnitRows(), rows = getRows();
+  if (pack == 1)
+    return unitRows || getAExcess() ? emitOpError("takes wide operands to a matrix unit")
+                                    : LogicalResult(success());
+  bool pairs = pack == 2 && a.isBF16() && b.isBF16() && c.isF32();
+  bool fours = pack == 4 && a.isInteger(8) && b.isInteger(8) && c.isInteger(32);
+  if (!pairs && !fours)
+    return emitOpError() << "packs bf16 in pairs for f32 and i8 in fours for i32, not " << a
+                         << " and " << b << " in groups of " << pack << " for " << c;
+  if (getADepthStride() != 1 || getAccumulate())
+    return emitOpError("of packed operands reads along rows of a and overwrites c");
+  if (getAExcess() && (getAExcess() != 128 || !getAUnsigned() || getBUnsigned() || unitRows))
+    return emitOpError("has an excess of a that no machine takes");
+  if (unitRows && (unitRows > 16 || (rows != unitRows && rows != 2 * unitRows) ||
+                   (getColumns() != 16 && getColumns() != 32)))
+    return emitOpError("is not made of one or two tiles of the matrix unit each way");
+  return success();
+}

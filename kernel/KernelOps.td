@@ -234,18 +234,35 @@ def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {
     `columns` of the last register are undefined. b is read within `columns`.
 
     rows times the registers of a row must leave two registers of the file free.
-    A machine with a matrix unit takes its tiles through the same operation.
+
+    Packed operands, `depth_pack` = p > 1: bf16 in pairs, summed in f32, or bytes
+    in fours, summed in i32. Then
+        a[i * a_row_stride + k] and b[(k / p) * b_depth_stride + j * p + k % p]
+    are multiplied as they are, bytes as signed numbers unless `a_unsigned` or
+    `b_unsigned`. `a_excess` is subtracted from each byte of a: a machine that
+    multiplies only unsigned with signed bytes takes signed ones 128 too high.
+    The depth is a multiple of p; b is read in whole registers. Sums of bytes are
+    exact; those of bf16 treat denormals as zeros, and their order is the
+    machine's within a group of p.
+
+    A matrix unit, `unit_rows` = r > 0: packed operands again. rows is r or 2 r,
+    columns one or two registers, the depth a multiple of 64 bytes; all of a and
+    b is read and all of c is written. All tile_dots of a kernel have the same r.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$a, Index:$a_offset,
                        Arg<AnyMemRef, "", [MemRead]>:$b, Index:$b_offset,
                        Arg<AnyMemRef, "", [MemRead, MemWrite]>:$c, Index:$c_offset, Index:$depth,
                        I64Attr:$rows, I64Attr:$columns, I64Attr:$a_row_stride,
                        I64Attr:$a_depth_stride, I64Attr:$b_depth_stride, I64Attr:$c_row_stride,
-                       BoolAttr:$accumulate);
+                       BoolAttr:$accumulate, DefaultValuedAttr<I64Attr, "1">:$depth_pack,
+                       DefaultValuedAttr<I64Attr, "0">:$unit_rows,
+                       DefaultValuedAttr<I64Attr, "0">:$a_excess, UnitAttr:$a_unsigned,
+                       UnitAttr:$b_unsigned);
   let assemblyFormat = [{
     $a `[` $a_offset `]` `,` $b `[` $b_offset `]` `to` $c `[` $c_offset `]` `depth` $depth
     attr-dict `:` type($a) `,` type($b) `,` type($c)
   }];
+  let hasVerifier = 1;
 }
 
 #endif

@@ -21,6 +21,7 @@
 // and LowerMatvec's.
 //
 //===----------------------------------------------------------------------===//
+#include "kernel/NarrowProduct.h"
 #include "kernel/Product.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,11 +35,8 @@ namespace hlo = spokeshave::stablehlo;
 namespace {
 
 /// Sizes of the blocks and tiles, from the shape and the machine.
-struct Plan {
-  int64_t lanes, registers; ///< of a panel's row
-  int64_t panel;            ///< columns of a panel: lanes * registers
-  int64_t rows;             ///< of a strip
-  int64_t blockRows, blockColumns, rowBlocks, columnBlocks;
+struct Plan : BlockSizes {
+  int64_t lanes = 1, registers = 1; ///< of a panel's row
 };
 
 /// For a machine with matrix units: strips and panels that keep the units' weights
@@ -111,6 +109,7 @@ public:
       : lowering(lowering), view(problem), product(problem.op->getResult(0)), emitter(emitter),
         builder(lowering.builder), accumulator(accumulatorType(problem.op)),
         plan(makePlan(view, accumulator.getIntOrFloatBitWidth(), lowering.machine)),
+        blocks(lowering, emitter, problem, plan),
         isComplex(isa<ComplexType>(typeOf(product).getElementType())) {}
 
   LogicalResult run();
@@ -118,14 +117,11 @@ public:
 private:
   Value scratch(int64_t elements);
   Value index(int64_t i) { return lowering.constant(i); }
-  void splitTask();
   bool widens(Value buffer) const;
   LogicalResult packColumns();
-  LogicalResult forStrips(llvm::function_ref<LogicalResult(const Index &, int64_t)> body);
   LogicalResult emitStrip(const Index &row, int64_t rows);
   LogicalResult packRows(const Index &row, int64_t rows);
   LogicalResult packRowsAcross(const Index &row, int64_t rows);
-  LogicalResult forPanels(llvm::function_ref<LogicalResult(const Index &, int64_t)> body);
   LogicalResult emitTile(const Index &row, int64_t rows, const Index &column, int64_t columns);
   void multiply(const Panel &a, const Panel &b, Value c, int64_t rows, int64_t columns,
                 bool accumulate);
@@ -140,10 +136,9 @@ private:
   OpBuilder &builder;
   Type accumulator;
   Plan plan;
+  MatrixBlocks blocks;
   bool isComplex;
 
-  Index batch, rowBegin, columnBegin;
-  Value rowEnd, columnEnd;    ///< of the block
   SmallVector<Panel, 3> a, b; ///< planes: re, im (and -im of a)
   bool packA = true, packB = true;
   SmallVector<Value, 2> c; ///< accumulators of one tile
@@ -158,30 +153,6 @@ Value DotLowering::scratch(int64_t elements) {
   scratchBytes += llvm::alignTo(elements * accumulator.getIntOrFloatBitWidth() / 8, 64) + 64;
   return builder.create<ScratchOp>(lowering.loc(), MemRefType::get({elements}, accumulator),
                                    offset);
-}
-
-/// From the task's number to the block's batch, rows and columns.
-void DotLowering::splitTask() {
-  Location loc = lowering.loc();
-  Value task = lowering.kernel.getTask();
-  auto split = [&](int64_t count) {
-    Value divisor = index(count);
-    Value rest = builder.createOrFold<arith::RemUIOp>(loc, task, divisor);
-    task = builder.createOrFold<arith::DivUIOp>(loc, task, divisor);
-    return rest;
-  };
-  auto block = [&](int64_t count, int64_t size, int64_t extent, Index &begin, Value &end) {
-    if (count == 1) {
-      begin = Index(0), end = index(extent);
-      return;
-    }
-    Value first = lowering.multiply(split(count), size);
-    begin = emitter.space().variable(first, 0, (count - 1) * size, size);
-    end = lowering.minimum(lowering.add(first, index(size)), extent);
-  };
-  block(plan.rowBlocks, plan.blockRows, view.m, rowBegin, rowEnd);
-  block(plan.columnBlocks, plan.blockColumns, view.n, columnBegin, columnEnd);
-  batch = view.batch == 1 ? Index(0) : emitter.space().variable(task, 0, view.batch - 1);
 }
 
 /// Whether tile_dot can take elements of `buffer` as they are.
@@ -220,12 +191,12 @@ LogicalResult DotLowering::packColumns() {
   for (Value plane : planes)
     b.push_back({plane, {}, 0, plan.panel});
   IndexSpace &space = emitter.space();
-  return forPanels([&](const Index &column, int64_t columns) {
+  return blocks.forPanels([&](const Index &column, int64_t columns) {
     return forRange(emitter, index(0), index(view.k), view.k, [&](const Index &k) {
       for (int64_t r = 0; r < plan.registers; ++r) {
         int64_t present = std::clamp<int64_t>(columns - r * plan.lanes, 0, plan.lanes);
         // panel p, step k, register r: (p * panel) * k_total + k * panel + r * lanes
-        Index at = space.add(space.scale(space.subtract(column, columnBegin), view.k),
+        Index at = space.add(space.scale(space.subtract(column, blocks.columnBegin), view.k),
                              space.add(space.scale(k, plan.panel), r * plan.lanes));
         Index lane = space.add(column, r * plan.lanes);
         lane.lane = 1;
@@ -235,7 +206,7 @@ LogicalResult DotLowering::packColumns() {
         {
           Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
           ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
-          element = view.rhs(emitter, batch, k, lane);
+          element = view.rhs(emitter, blocks.batch, k, lane);
         }
         if (failed(storePacked(element, planes, space.scalar(at))))
           return failure();
@@ -243,60 +214,6 @@ LogicalResult DotLowering::packColumns() {
       return success();
     });
   });
-}
-
-/// Loops over the block's strips: whole ones, then the matrix's last.
-LogicalResult
-DotLowering::forStrips(llvm::function_ref<LogicalResult(const Index &, int64_t)> body) {
-  Location loc = lowering.loc();
-  int64_t whole = view.m / plan.rows * plan.rows, rest = view.m - whole;
-  IndexSpace &space = emitter.space();
-  if (whole) {
-    Value end = lowering.minimum(rowEnd, whole);
-    auto loop = builder.create<scf::ForOp>(loc, space.scalar(rowBegin), end, index(plan.rows));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    ElementEmitter::Level level(emitter, loop);
-    Index row = space.variable(loop.getInductionVar(), 0, whole - plan.rows, plan.rows);
-    if (failed(body(row, plan.rows)))
-      return failure();
-  }
-  if (!rest)
-    return success();
-  Value last =
-      builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, rowEnd, index(whole));
-  auto branch = builder.create<scf::IfOp>(loc, last);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  ElementEmitter::Level level(emitter, branch);
-  return body(Index(whole), rest);
-}
-
-/// Loops over the block's panels: whole ones, then the matrix's last.
-LogicalResult
-DotLowering::forPanels(llvm::function_ref<LogicalResult(const Index &, int64_t)> body) {
-  Location loc = lowering.loc();
-  int64_t whole = view.n / plan.panel * plan.panel, rest = view.n - whole;
-  IndexSpace &space = emitter.space();
-  if (whole) {
-    Value end = lowering.minimum(columnEnd, whole);
-    auto loop = builder.create<scf::ForOp>(loc, space.scalar(columnBegin), end, index(plan.panel));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    ElementEmitter::Level level(emitter, loop);
-    Index column = space.variable(loop.getInductionVar(), 0, whole - plan.panel, plan.panel);
-    if (failed(body(column, plan.panel)))
-      return failure();
-  }
-  if (!rest)
-    return success();
-  Value last =
-      builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, columnEnd, index(whole));
-  auto branch = builder.create<scf::IfOp>(loc, last);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  ElementEmitter::Level level(emitter, branch);
-  return body(Index(whole), rest);
 }
 
 /// Copies a strip of lhs, row-major with its rows a cache line apart from a power
@@ -308,7 +225,7 @@ LogicalResult DotLowering::packRows(const Index &row, int64_t rows) {
     planes.push_back(panel.buffer);
   int64_t outer = view.k / view.depthRow;
   auto copy = [&](const Index &i, const Index &k) {
-    FailureOr<Element> element = view.lhs(emitter, batch, space.add(row, i), k);
+    FailureOr<Element> element = view.lhs(emitter, blocks.batch, space.add(row, i), k);
     Index at = space.add(space.scale(i, a[0].rowStride), k);
     at.lane = 0;
     return storePacked(element, planes, space.scalar(at));
@@ -337,7 +254,7 @@ LogicalResult DotLowering::packRowsAcross(const Index &row, int64_t rows) {
       Index lane = space.add(row, i);
       lane.lane = 1;
       Index at = space.add(space.scale(k, a[0].depthStride), i);
-      if (failed(storePacked(view.lhs(emitter, batch, lane, k), planes, space.scalar(at))))
+      if (failed(storePacked(view.lhs(emitter, blocks.batch, lane, k), planes, space.scalar(at))))
         return failure();
     }
     return success();
@@ -347,7 +264,7 @@ LogicalResult DotLowering::packRowsAcross(const Index &row, int64_t rows) {
 LogicalResult DotLowering::emitStrip(const Index &row, int64_t rows) {
   if (packA && failed(a[0].rowStride == 1 ? packRowsAcross(row, rows) : packRows(row, rows)))
     return failure();
-  return forPanels(
+  return blocks.forPanels(
       [&](const Index &column, int64_t columns) { return emitTile(row, rows, column, columns); });
 }
 
@@ -366,7 +283,7 @@ LogicalResult DotLowering::emitTile(const Index &row, int64_t rows, const Index 
     return panel;
   };
   Index left = packA ? Index(0) : space.scale(row, a[0].rowStride);
-  Index right = packB ? space.scale(space.subtract(column, columnBegin), view.k)
+  Index right = packB ? space.scale(space.subtract(column, blocks.columnBegin), view.k)
                       : space.scale(column, b[0].rowStride);
   Panel a0 = placed(a[0], left), b0 = placed(b[0], right);
   multiply(a0, b0, c[0], rows, columns, false);
@@ -411,14 +328,14 @@ LogicalResult DotLowering::emitEpilogue(const Index &row, int64_t rows, const In
       ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
       Index lane = space.add(column, r * plan.lanes);
       lane.lane = plan.lanes > 1 ? 1 : 0;
-      Position expected = view.result(space, batch, space.add(row, i), lane);
+      Position expected = view.result(space, blocks.batch, space.add(row, i), lane);
       emitter.bind(product, [&](const Position &at) -> FailureOr<Element> {
         if (!(at == expected))
           return view.op->emitOpError("is read at another place than it is computed for");
         return sum(space.scalar(i), Index(r * plan.lanes));
       });
       LogicalResult done =
-          emitProductOutputs(lowering, emitter, view, batch, space.add(row, i), lane);
+          emitProductOutputs(lowering, emitter, view, blocks.batch, space.add(row, i), lane);
       emitter.unbind(product);
       if (failed(done))
         return failure();
@@ -438,7 +355,7 @@ LogicalResult DotLowering::run() {
     kernel.setTasks(0);
     return success();
   }
-  splitTask();
+  blocks.splitTask();
   IndexSpace &space = emitter.space();
   // Matrix units write whole registers of 8 rows.
   int64_t padded = lowering.machine.matrixTile ? llvm::alignTo(plan.rows, 8) : plan.rows;
@@ -449,7 +366,7 @@ LogicalResult DotLowering::run() {
   bool across = strides && strides->first == 1 && strides->second != 1 && plan.rows > 1 &&
                 !lowering.machine.matrixTile;
   if (!isComplex && view.k > 0) {
-    std::optional<DirectRead> left = view.directLhs(emitter, batch);
+    std::optional<DirectRead> left = view.directLhs(emitter, blocks.batch);
     // Rows a multiple of a kilobyte apart would meet in a few sets of the cache, and
     // steps of k half a kilobyte apart in more pages than are at hand: not for
     // every panel anew.
@@ -462,7 +379,7 @@ LogicalResult DotLowering::run() {
       a.push_back(
           {left->buffer, space.scalar(left->origin), left->firstStride, left->secondStride});
     }
-    std::optional<DirectRead> right = view.directRhs(emitter, batch);
+    std::optional<DirectRead> right = view.directRhs(emitter, blocks.batch);
     if (right && widens(right->buffer) && right->firstStride == 1 &&
         (plan.blockRows <= 2 * plan.rows || lowering.machine.matrixTile)) {
       packB = false;
@@ -478,9 +395,18 @@ LogicalResult DotLowering::run() {
   if (packB && failed(packColumns()))
     return failure();
   LogicalResult done =
-      forStrips([&](const Index &row, int64_t rows) { return emitStrip(row, rows); });
+      blocks.forStrips([&](const Index &row, int64_t rows) { return emitStrip(row, rows); });
   kernel.setScratchBytes(scratchBytes);
   return done;
+}
+
+/// Few rows cost less on widened elements of rhs where it lies than its packing.
+static bool streamsRhs(MatrixProblem &problem, const NarrowProduct &narrow,
+                       ElementEmitter &emitter) {
+  if (problem.m > 4 || !narrow.element.isBF16())
+    return false;
+  std::optional<DirectRead> direct = problem.directRhs(emitter, Index(0));
+  return direct && direct->firstStride == 1;
 }
 
 LogicalResult kernel::lowerDot(FusionLowering &lowering) {
@@ -496,6 +422,9 @@ LogicalResult kernel::lowerDot(FusionLowering &lowering) {
     return lowerMatvec(lowering, *problem, emitter);
   if (isVecmat(*problem, emitter))
     return lowerVecmat(lowering, *problem, emitter);
+  if (std::optional<NarrowProduct> narrow = narrowProductOf(*problem, lowering.machine))
+    if (!streamsRhs(*problem, *narrow, emitter))
+      return lowerNarrowDot(lowering, *problem, emitter, *narrow);
   return DotLowering(lowering, *problem, emitter).run();
 }
 
@@ -503,5 +432,8 @@ LogicalResult kernel::lowerMatrixConvolution(FusionLowering &lowering, hlo::Conv
   ElementEmitter emitter(lowering.builder, lowering.machine, lowering.fusion,
                          lowering.kernel.getBuffers());
   int64_t lanes = lowering.machine.lanes(accumulatorType(op).getIntOrFloatBitWidth());
-  return DotLowering(lowering, *matrixOf(op, lanes), emitter).run();
+  std::unique_ptr<MatrixProblem> problem = matrixOf(op, lanes);
+  if (std::optional<NarrowProduct> narrow = narrowProductOf(*problem, lowering.machine))
+    return lowerNarrowDot(lowering, *problem, emitter, *narrow);
+  return DotLowering(lowering, *problem, emitter).run();
 }

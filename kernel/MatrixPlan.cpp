@@ -215,7 +215,7 @@ namespace {
 class DotProblem : public MatrixProblem {
 public:
   explicit DotProblem(hlo::DotGeneralOp dot) : dot(dot), view(dot) {
-    op = dot;
+    op = dot, left = dot.getLhs(), right = dot.getRhs();
     batch = view.batch, m = view.m, n = view.n, k = depthRow = view.k;
   }
   FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
@@ -273,7 +273,7 @@ private:
 class SwappedProblem : public MatrixProblem {
 public:
   explicit SwappedProblem(std::unique_ptr<MatrixProblem> problem) : inner(std::move(problem)) {
-    op = inner->op;
+    op = inner->op, left = inner->right, right = inner->left;
     batch = inner->batch, m = inner->n, n = inner->m, k = depthRow = inner->k;
   }
   FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
@@ -309,7 +309,7 @@ class ConvolutionProblem : public MatrixProblem {
 public:
   ConvolutionProblem(hlo::ConvolutionOp convolution, int64_t lanes)
       : convolution(convolution), shape(convolution) {
-    op = convolution;
+    op = convolution, left = convolution.getLhs(), right = convolution.getRhs();
     places.push_back(shape.batch);
     for (int64_t dim : shape.dims.getOutputSpatialDimensions())
       places.push_back(typeOf(convolution).getDimSize(dim));

@@ -58,6 +58,7 @@ public:
   /// The innermost part of k along which lhs is packed: a divisor of k.
   int64_t depthRow = 1;
   mlir::Operation *op = nullptr; ///< its one result is the product
+  mlir::Value left, right;       ///< tensors whose elements lhs and rhs give
 
   virtual mlir::FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
                                        const Index &depth) = 0;

@@ -17,7 +17,7 @@ def LowerKernels : Pass<"lower-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"isa", "isa", "std::string", "\"native\"",
-           "for which instruction set: native, avx512, avx2, x86-64">
+           "for which instruction set: native, amx, avx512, avx2, x86-64">
   ];
   let dependentDialects = [
     "::spokeshave::kernel::KernelDialect", "::mlir::arith::ArithDialect",

@@ -26,6 +26,8 @@ Type kernel::accumulatorType(Operation *product) {
 }
 
 Num kernel::widened(Num value, Type accumulator, bool isUnsigned) {
+  if (isa<FloatType>(accumulator) && !value.isFloat())
+    return isUnsigned ? value.toUnsignedFloat(accumulator) : value.toFloat(accumulator);
   if (auto integer = dyn_cast<IntegerType>(accumulator);
       integer && value.bits() < integer.getWidth())
     return isUnsigned ? value.zeroExtended(integer.getWidth())

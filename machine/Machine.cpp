@@ -18,6 +18,7 @@
 
 #include <fstream>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace spokeshave::machine {
@@ -29,9 +30,13 @@ constexpr const char *kAvx2Needs[] = {"avx2", "fma",   "f16c",  "bmi",
                                       "bmi2", "lzcnt", "movbe", "popcnt"};
 constexpr const char *kAvx512Needs[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
 
+constexpr const char *kAmxNeeds[] = {"amx-tile", "amx-bf16", "amx-int8", "avx512vnni",
+                                     "avx512bf16"};
+
 // Extensions used where present, beyond what the level brings with it.
 constexpr const char *kAvx512Extras[] = {"avx512vnni", "avx512bf16", "avx512fp16",
                                          "avx512vbmi", "avx512ifma", "gfni"};
+constexpr const char *kAvx2Extras[] = {"avxvnni"};
 
 const llvm::StringMap<bool> &hostFeatures() {
   static const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
@@ -46,10 +51,23 @@ bool hostHasAll(llvm::ArrayRef<const char *> features) {
   return llvm::all_of(features, [](const char *name) { return hostHas(name); });
 }
 
+/// Linux saves the 8 KiB of tile registers only for processes that asked for them.
+/// It says no where a thread's alternate signal stack is too small for them.
+bool mayUseTiles() {
+#if defined(__x86_64__)
+  constexpr int kRequestPermission = 0x1023, kTileData = 18; // ARCH_REQ_XCOMP_PERM, XTILEDATA
+  static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return granted;
+#else
+  return false;
+#endif
+}
+
 Isa bestIsa() {
-  if (canRun(Isa::Avx512))
-    return Isa::Avx512;
-  return canRun(Isa::Avx2) ? Isa::Avx2 : Isa::X86_64;
+  for (Isa isa : {Isa::Amx, Isa::Avx512, Isa::Avx2})
+    if (canRun(isa))
+      return isa;
+  return Isa::X86_64;
 }
 
 std::string readLine(const std::string &path) {
@@ -158,27 +176,39 @@ int64_t memoryLimit(const std::string &folder) {
 
 void fillLevel(Machine &machine) {
   llvm::SmallVector<std::string> features;
+  // Of a machine that is not here nothing beyond the level is assumed.
+  bool here = canRun(machine.isa);
+  auto extra = [&](const char *name) {
+    if (here && hostHas(name))
+      features.push_back(std::string("+") + name);
+  };
   machine.cpu = "x86-64";
-  if (machine.isa == Isa::Avx2 || machine.isa == Isa::Avx512) {
+  if (machine.isa >= Isa::Avx2) {
     machine.cpu = "x86-64-v3";
     machine.vectorBits = 256;
     machine.hasFma = machine.hasF16c = true;
+    machine.hasVnni = here && hostHas("avxvnni");
   }
-  if (machine.isa == Isa::Avx512) {
+  if (machine.isa == Isa::Avx2)
+    llvm::for_each(kAvx2Extras, extra);
+  if (machine.isa >= Isa::Avx512) {
     machine.cpu = "x86-64-v4";
     machine.vectorBits = 512;
     machine.numVectorRegisters = 32;
-    // Of a machine that is not here nothing beyond the level is assumed.
-    bool here = canRun(Isa::Avx512);
     machine.hasVnni = here && hostHas("avx512vnni");
     machine.hasBf16 = here && hostHas("avx512bf16");
+    machine.hasFastBf16Dots = machine.hasBf16 && llvm::sys::getHostCPUName().starts_with("znver");
     machine.hasFp16 = here && hostHas("avx512fp16");
     machine.hasVbmi = here && hostHas("avx512vbmi");
-    for (const char *extra : kAvx512Extras)
-      if (here && hostHas(extra))
-        features.push_back(std::string("+") + extra);
+    llvm::for_each(kAvx512Extras, extra);
     // Without this LLVM prefers 256-bit vectors for x86-64-v4.
     features.push_back("-prefer-256-bit");
+  }
+  if (machine.isa == Isa::Amx) {
+    machine.hasAmx = machine.hasVnni = machine.hasBf16 = true;
+    for (const char *name : kAmxNeeds)
+      if (std::string feature = std::string("+") + name; !llvm::is_contained(features, feature))
+        features.push_back(feature);
   }
   machine.features = llvm::join(features, ",");
 }
@@ -187,6 +217,8 @@ void fillLevel(Machine &machine) {
 
 llvm::StringRef nameOf(Isa isa) {
   switch (isa) {
+  case Isa::Amx:
+    return "amx";
   case Isa::Avx512:
     return "avx512";
   case Isa::Avx2:
@@ -202,6 +234,8 @@ bool canRun(Isa isa) {
   return false;
 #endif
   switch (isa) {
+  case Isa::Amx:
+    return canRun(Isa::Avx512) && hostHasAll(kAmxNeeds) && mayUseTiles();
   case Isa::Avx512:
     return hostHasAll(kAvx2Needs) && hostHasAll(kAvx512Needs);
   case Isa::Avx2:
@@ -214,15 +248,12 @@ bool canRun(Isa isa) {
 
 llvm::Expected<Machine> describe(llvm::StringRef isa) {
   Machine machine;
-  if (isa == "native")
-    machine.isa = bestIsa();
-  else if (isa == "avx512")
-    machine.isa = Isa::Avx512;
-  else if (isa == "avx2")
-    machine.isa = Isa::Avx2;
-  else if (isa != "x86-64")
+  static constexpr Isa kAll[] = {Isa::X86_64, Isa::Avx2, Isa::Avx512, Isa::Amx};
+  const Isa *named = llvm::find_if(kAll, [&](Isa each) { return nameOf(each) == isa; });
+  if (named == std::end(kAll) && isa != "native")
     return makeError(ErrorCode::BadOption,
-                     "isa is one of native, avx512, avx2, x86-64, not '" + isa + "'");
+                     "isa is one of native, amx, avx512, avx2, x86-64, not '" + isa + "'");
+  machine.isa = isa == "native" ? bestIsa() : *named;
   fillLevel(machine);
   readCaches(machine);
   machine.model = readModel();
@@ -250,8 +281,8 @@ uint64_t Machine::hash() const {
   std::string key;
   llvm::raw_string_ostream(key) << cpu << '|' << features << '|' << vectorBits << '|'
                                 << numVectorRegisters << '|' << hasFma << hasF16c << hasBf16
-                                << hasFp16 << hasVnni << hasVbmi << '|' << l1Bytes << '|' << l2Bytes
-                                << '|' << l3Bytes << '|' << threads;
+                                << hasFp16 << hasVnni << hasVbmi << hasAmx << hasFastBf16Dots << '|'
+                                << l1Bytes << '|' << l2Bytes << '|' << l3Bytes << '|' << threads;
   return llvm::xxh3_64bits(llvm::StringRef(key));
 }
 

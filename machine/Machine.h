@@ -24,6 +24,7 @@ enum class Isa {
   X86_64, ///< "x86-64": SSE2, what every x86-64 has
   Avx2,   ///< "avx2": AVX2, FMA, F16C, BMI2 (x86-64-v3)
   Avx512, ///< "avx512": AVX-512 F, BW, CD, DQ, VL (x86-64-v4)
+  Amx,    ///< "amx": VNNI and BF16 of AVX-512, tiles of bf16 and int8 beside it
 };
 
 llvm::StringRef nameOf(Isa isa);
@@ -43,8 +44,12 @@ struct Machine {
   bool hasF16c = false; ///< conversions between f16 and f32
   bool hasBf16 = false; ///< AVX512-BF16: bf16 dot products and conversions
   bool hasFp16 = false; ///< AVX512-FP16 arithmetic
-  bool hasVnni = false; ///< AVX512-VNNI: int8 dot products
+  bool hasVnni = false; ///< AVX512-VNNI or AVX-VNNI: int8 dot products
   bool hasVbmi = false; ///< AVX512-VBMI: byte permutes
+  bool hasAmx = false;  ///< AMX-BF16 and AMX-INT8: products of tiles
+  /// Dot products of bf16 are faster than fused multiply-adds of f32: AMD's are,
+  /// Intel's take twice the time.
+  bool hasFastBf16Dots = false;
 
   int64_t l1Bytes = 32 << 10;  ///< data, of one core
   int64_t l2Bytes = 512 << 10; ///< of one core
@@ -57,12 +62,13 @@ struct Machine {
   uint64_t hash() const;
 };
 
-/// The facts for `isa`: "native" (the best that this machine has), "avx512",
+/// The facts for `isa`: "native" (the best that this machine has), "amx", "avx512",
 /// "avx2" or "x86-64"; a BadOption error for another name. An instruction set
 /// beyond this machine is described as well, so that its code can be looked at.
 llvm::Expected<Machine> describe(llvm::StringRef isa = "native");
 
-/// Whether this machine can run code made for `isa`.
+/// Whether this machine can run code made for `isa`. For AMX this asks the system
+/// for the tile registers, once, on behalf of the whole process.
 bool canRun(Isa isa);
 
 /// Threads that this process may use: the smaller of its affinity mask and its

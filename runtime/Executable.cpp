@@ -28,7 +28,8 @@ namespace spokeshave::runtime {
 //===----------------------------------------------------------------------===//
 
 bool machineSupportsIsa(llvm::StringRef isa) {
-  for (auto each : {machine::Isa::X86_64, machine::Isa::Avx2, machine::Isa::Avx512})
+  using machine::Isa;
+  for (Isa each : {Isa::X86_64, Isa::Avx2, Isa::Avx512, Isa::Amx})
     if (isa == machine::nameOf(each))
       return machine::canRun(each);
   return false;

@@ -28,7 +28,7 @@ Compiles a StableHLO program (text or portable bytecode; - is standard input).
   --emit=LEVEL         print that level: stablehlo, graph, schedule, kernel,
                        llvm, asm; or executable (bytes, with -o); or stats
   -o PATH              write there instead of standard output
-  --isa=ISA            native, avx512, avx2, x86-64
+  --isa=ISA            native, amx, avx512, avx2, x86-64
   --threads=N          0: as many as this process may use
   --option NAME=VALUE  any other option of the compiler
   --target=TARGET      cpu (the default); or tpu: a simulated TPU-class chip, with

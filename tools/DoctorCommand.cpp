@@ -69,9 +69,10 @@ llvm::Error tools::doctorCommand(Arguments arguments) {
   line("ISA", machine::nameOf(machine->isa) + " (" + llvm::Twine(machine->vectorBits) +
                   "-bit vectors, " + llvm::Twine(machine->numVectorRegisters) + " registers)");
   line("extensions",
-       llvm::formatv("FMA {0}, F16C {1}, BF16 {2}, FP16 {3}, VNNI {4}, VBMI {5}",
+       llvm::formatv("FMA {0}, F16C {1}, BF16 {2}, FP16 {3}, VNNI {4}, VBMI {5}, AMX {6}",
                      yes(machine->hasFma), yes(machine->hasF16c), yes(machine->hasBf16),
-                     yes(machine->hasFp16), yes(machine->hasVnni), yes(machine->hasVbmi))
+                     yes(machine->hasFp16), yes(machine->hasVnni), yes(machine->hasVbmi),
+                     yes(machine->hasAmx))
            .str());
   line("caches", llvm::formatv("L1 {0} KiB, L2 {1} KiB, L3 {2} KiB", machine->l1Bytes >> 10,
                                machine->l2Bytes >> 10, machine->l3Bytes >> 10)

@@ -19,7 +19,7 @@ namespace spokeshave::cpu {
 
 /// The options of a compilation. Values, hashed into the key of every cache.
 struct CompileOptions {
-  std::string isa = "native"; ///< "native", "avx512", "avx2", "x86-64"
+  std::string isa = "native"; ///< "native", "amx", "avx512", "avx2", "x86-64"
   int threads = 0;            ///< 0: from affinity and cgroup quota
   bool verifyEachPass = false;
   bool fusion = true; ///< off: one kernel per operation, for bisecting

@@ -166,6 +166,8 @@ void DotLoop::emit(llvm::Value *a, llvm::Value *b, llvm::Value *c, llvm::Value *
 }
 
 void KernelEmitter::emitTileDot(kernel::TileDotOp op) {
+  if (op.getDepthPack() > 1)
+    return emitPackedDot(op);
   auto elementOf = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
   Type a = elementOf(op.getA()), b = elementOf(op.getB());
   DotLoop loop(builder, machine, op, convert(elementOf(op.getC())));

@@ -57,6 +57,9 @@ LogicalResult KernelEmitter::emitFunction(kernel::FuncOp kernel) {
     llvm::Value *slot = builder.CreateConstInBoundsGEP1_64(pointer, function->getArg(0), i);
     values[buffer] = builder.CreateAlignedLoad(pointer, slot, llvm::Align(8));
   }
+  int64_t tileRows = unitRows(kernel);
+  if (tileRows)
+    emitTileConfiguration(tileRows);
   llvm::Value *begin = function->getArg(1), *end = function->getArg(2);
   builder.CreateCondBr(builder.CreateICmpSLT(begin, end), header, exit);
 
@@ -70,6 +73,8 @@ LogicalResult KernelEmitter::emitFunction(kernel::FuncOp kernel) {
   task->addIncoming(next, builder.GetInsertBlock());
   builder.CreateCondBr(builder.CreateICmpSLT(next, end), header, exit);
   builder.SetInsertPoint(exit);
+  if (tileRows)
+    emitTileRelease();
   builder.CreateRetVoid();
   return success();
 }

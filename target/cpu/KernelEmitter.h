@@ -47,6 +47,12 @@ private:
   void emitReduceAngle(kernel::ReduceAngleOp op);
   // Matrix products: EmitDot.cpp.
   void emitTileDot(kernel::TileDotOp op);
+  // Of packed narrow operands: EmitPackedDot.cpp.
+  void emitPackedDot(kernel::TileDotOp op);
+  /// Rows of the matrix unit's tiles, 0 for a kernel that does not use it.
+  static int64_t unitRows(kernel::FuncOp kernel);
+  void emitTileConfiguration(int64_t unitRows);
+  void emitTileRelease();
   /// The address of an access: a base pointer and, where lanes are apart by
   /// more than a constant, element offsets from it.
   struct Address {

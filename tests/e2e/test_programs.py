@@ -115,6 +115,53 @@ PROGRAMS = {
         lambda a: lax.dot(a, a, preferred_element_type=jnp.int32),
         RNG.integers(-128, 128, (40, 40)).astype(np.int8),
     ),
+    "matmul_bf16": (
+        lambda a, b: (
+            a @ b,
+            a.T @ b,
+            a @ b.T,
+            lax.dot(a, b, preferred_element_type=jnp.float32),
+        ),
+        f32(96, 96).astype(jnp.bfloat16),
+        f32(96, 96).astype(jnp.bfloat16),
+    ),
+    "dense_bf16_gelu": (
+        lambda x, w, b: jax.nn.gelu(x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16) + b),
+        f32(40, 70),
+        f32(70, 100) * 0.1,
+        f32(100).astype(jnp.bfloat16),
+    ),
+    "matmul_u8_i8": (
+        lambda a, b: lax.dot(a, b, preferred_element_type=jnp.int32),
+        RNG.integers(0, 256, (37, 130)).astype(np.uint8),
+        RNG.integers(-128, 128, (130, 75)).astype(np.int8),
+    ),
+    "dense_int8": (
+        lambda x, w, s, b: (
+            lax.dot(x, w, preferred_element_type=jnp.int32).astype(jnp.float32) * s + b
+        ),
+        RNG.integers(-128, 128, (65, 200)).astype(np.int8),
+        RNG.integers(-128, 128, (200, 300)).astype(np.int8),
+        f32(300) * 1e-3,
+        f32(300),
+    ),
+    "matmul_i8_f32": (
+        lambda a, b: lax.dot(a, b, preferred_element_type=jnp.float32),
+        RNG.integers(-128, 128, (33, 65)).astype(np.int8),
+        RNG.integers(-128, 128, (65, 20)).astype(np.int8),
+    ),
+    "batched_bf16": (
+        lambda q, k: jnp.einsum("bqhd,bkhd->bhqk", q, k),
+        f32(2, 33, 4, 32).astype(jnp.bfloat16),
+        f32(2, 47, 4, 32).astype(jnp.bfloat16),
+    ),
+    "conv_bf16": (
+        lambda x, w: lax.conv_general_dilated(
+            x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        ),
+        f32(2, 9, 10, 16).astype(jnp.bfloat16),
+        (f32(3, 3, 16, 24) * 0.1).astype(jnp.bfloat16),
+    ),
     "matmul_c64": (lambda a: a @ a, (f32(20, 20) + 1j * f32(20, 20)).astype(np.complex64)),
     # convolutions and windows
     "conv": (
