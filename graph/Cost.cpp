@@ -92,6 +92,8 @@ Cost costOf(Operation *op) {
 static int64_t bytesRead(BlockArgument argument) {
   int64_t all = byteSize(argument.getType()), part = 0;
   for (Operation *user : argument.getUsers()) {
+    if (user->getBlock() != argument.getOwner())
+      return all; // read in each trip of a loop, most often another part
     bool isTable = argument == user->getOperand(0);
     if (isTable && isa<sh::SliceOp, sh::DynamicSliceOp, sh::GatherOp>(user))
       part += byteSize(user->getResult(0).getType());
@@ -112,10 +114,21 @@ static int64_t bytesWritten(Value result) {
   return byteSize(result.getType());
 }
 
+/// What a loop or branch in registers computes.
+static Cost costOfRegions(Operation *op) {
+  Cost cost;
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.front().without_terminator())
+      cost +=
+          isa<sh::WhileOp, sh::IfOp, sh::CaseOp>(inner) ? costOfRegions(&inner) : costOf(&inner);
+  auto trips = op->getAttrOfType<IntegerAttr>("graph.trip_count");
+  return trips ? cost * trips.getInt() : cost;
+}
+
 Cost costOf(FusionOp fusion) {
   Cost cost;
   for (Operation &op : fusion.getBlock().without_terminator())
-    cost += costOf(&op);
+    cost += isa<sh::WhileOp>(op) ? costOfRegions(&op) : costOf(&op);
   for (BlockArgument argument : fusion.getBlock().getArguments())
     cost.bytes += bytesRead(argument);
   for (Value result : fusion.getYield().getValues())

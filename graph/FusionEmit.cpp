@@ -267,6 +267,12 @@ bool BlockFuser::isReadOutside(int id, Value value) {
                       [&](const Use &use) { return use.cluster < 0 || find(use.cluster) != id; });
 }
 
+/// Loops in registers were fusions before.
+static bool isNewFusion(Operation *op) {
+  auto fusion = dyn_cast<FusionOp>(op);
+  return fusion && fusion.getKind() != FusionKind::While;
+}
+
 /// Lets what stays at top level, and what its regions take from here, read the
 /// fusions' results.
 static void replaceTopLevelReads(Block &block, ArrayRef<Operation *> originals, Outside &outside) {
@@ -278,7 +284,7 @@ static void replaceTopLevelReads(Block &block, ArrayRef<Operation *> originals, 
       SmallVector<OpOperand *> reads;
       for (OpOperand &use : result.getUses())
         if (Operation *reader = block.findAncestorOpInBlock(*use.getOwner());
-            classify(reader) == OpClass::TopLevel && !isa<FusionOp>(reader))
+            classify(reader) == OpClass::TopLevel && !isNewFusion(reader))
           reads.push_back(&use);
       for (OpOperand *use : reads)
         use->set(outside.get(resolved, result.getType()));

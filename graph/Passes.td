@@ -126,6 +126,16 @@ def FillSplats : Pass<"graph-fill-splats", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }
 
+def FormLoops : Pass<"graph-form-loops", "::mlir::func::FuncOp"> {
+  let summary = "loops with a small state become fusions";
+  let description = [{
+    Afterwards: each outermost loop that planRegisterLoop (RegisterLoop.h) accepts
+    stands alone in a graph.fusion of the kind while, with the splat constants that
+    it reads. Arrays that it updates in place are inputs of the fusion.
+  }];
+  let dependentDialects = ["::spokeshave::graph::GraphDialect"];
+}
+
 def Fuse : Pass<"graph-fuse", "::mlir::ModuleOp"> {
   let summary = "groups operations into fusions around heroes";
   let description = [{

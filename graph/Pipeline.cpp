@@ -45,9 +45,12 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // After the last folding, which would make constants of them again.
   function.addPass(createFillSplats());
 
-  if (options.fusion)
+  if (options.fusion) {
+    // Whole loops first: what is left of the others is fused inside.
+    if (options.registerLoops)
+      manager.addNestedPass<func::FuncOp>(createFormLoops());
     manager.addPass(createFuse());
-  else
+  } else
     manager.addNestedPass<func::FuncOp>(createFuseAlone());
 }
 

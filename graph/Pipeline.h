@@ -13,6 +13,9 @@ namespace spokeshave::graph {
 /// What a caller may choose. Values: they become part of every cache key.
 struct GraphOptions {
   bool fusion = true; ///< off: one fusion per operation, for bisecting
+  /// Loops with a small state become kernels. Off where a kernel cannot loop over
+  /// scalars well.
+  bool registerLoops = true;
 };
 
 /// Takes a verified StableHLO module to one in which everything that computes

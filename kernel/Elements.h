@@ -67,6 +67,8 @@ public:
   using Binding = std::function<mlir::FailureOr<Element>(const Position &)>;
   void bind(mlir::Value value, Binding give);
   void unbind(mlir::Value value) { bindings.erase(value); }
+  /// `value`, of a region inside the body, is computed from bound values.
+  void depend(mlir::Value value) { dependents.insert(value); }
 
   /// While `count` > 0: the lowering writes `count` positions that follow each
   /// other along the loop variable `row` (now the one `current` beyond it), and

@@ -242,6 +242,8 @@ Index ElementEmitter::indexOf(Num start, Type element, int64_t limit, unsigned l
     OpBuilder::InsertionGuard guard(builder);
     if (Operation *op = Value(start).getDefiningOp())
       builder.setInsertionPointAfter(op);
+    else // carried by a loop
+      builder.setInsertionPointToStart(Value(start).getParentBlock());
     std::swap(indices.level, level);
     entry->second = clampedIndex(start, element, limit);
     std::swap(indices.level, level);

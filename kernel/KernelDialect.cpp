@@ -121,6 +121,13 @@ LogicalResult LoadOp::verify() {
   return verifyAccess(*this, getResult().getType(), getBuffer(), getIndices(), getMask());
 }
 
+LogicalResult CancelledOp::verify() {
+  auto kernel = (*this)->getParentOfType<FuncOp>();
+  if (!kernel || !kernel.getPollsCancel())
+    return emitOpError("stands in a kernel without polls_cancel");
+  return success();
+}
+
 LogicalResult StoreOp::verify() {
   return verifyAccess(*this, getValue().getType(), getBuffer(), getIndices(), getMask());
 }

@@ -46,6 +46,9 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
     With `updates_outputs` the outputs hold data when the kernel starts, and it
     may write parts of them only.
 
+    A kernel with long loops inside has `polls_cancel`: its launches pass the
+    address of the execution's cancel word behind the buffers, for kernel.cancelled.
+
     ```
     kernel.func @add(%task: index, %x: memref<8xf32>, %y: memref<8xf32>)
         tasks 1 inputs 1 { ... }
@@ -55,7 +58,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes,
                        DefaultValuedAttr<I64Attr, "0">:$task_cost_ns,
                        OptionalAttr<StrAttr>:$fusion_name,
-                       UnitAttr:$updates_outputs);
+                       UnitAttr:$updates_outputs, UnitAttr:$polls_cancel);
   let regions = (region SizedRegion<1>:$body);
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "llvm::StringRef":$name, "int64_t":$tasks, "int64_t":$inputs,
@@ -217,6 +220,17 @@ def Kernel_MatrixPopOp : Kernel_Op<"matrix_pop", [MemoryEffects<[MemRead, MemWri
   let arguments = (ins I64Attr:$unit);
   let results = (outs AnyType:$rows);
   let assemblyFormat = "`unit` $unit attr-dict `:` type($rows)";
+}
+
+def Kernel_CancelledOp : Kernel_Op<"cancelled", [MemoryEffects<[MemRead]>]> {
+  let summary = "whether the execution is to end as soon as possible";
+  let description = [{
+    For loops that may run long, of a kernel with `polls_cancel`. Results of a
+    cancelled execution are of no use: a kernel just returns.
+  }];
+  let results = (outs I1:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {

@@ -48,6 +48,8 @@ static LogicalResult lowerKind(FusionLowering &lowering) {
     return lowerSort(lowering);
   case graph::FusionKind::Decomposition:
     return lowerDecomposition(lowering);
+  case graph::FusionKind::While:
+    return lowerWhile(lowering);
   default:
     return lowering.fusion.emitOpError("of this kind is not supported yet");
   }
@@ -79,7 +81,8 @@ static LogicalResult lowerKernel(schedule::KernelOp op, const machine::Machine &
                                        fusion.getNumOperands(), buffers);
   kernel.setFusionName(fusion.getName());
   kernel.setUpdatesOutputs(fusion.getKind() == graph::FusionKind::Update ||
-                           fusion.getKind() == graph::FusionKind::Scatter);
+                           fusion.getKind() == graph::FusionKind::Scatter ||
+                           fusion.getKind() == graph::FusionKind::While);
   builder.setInsertionPointToStart(&kernel.getBlock());
   FusionLowering lowering{builder, kernel, fusion, machine};
   if (failed(lowerKind(lowering)))

@@ -8,6 +8,7 @@
 
 #include "graph/Aliasing.h"
 #include "graph/Classify.h"
+#include "graph/RegisterLoop.h"
 #include "input/StablehloOps.h"
 
 using namespace mlir;
@@ -27,9 +28,21 @@ static OpOperand *updatedOperand(Value value) {
   return nullptr;
 }
 
+/// Of a loop in registers: the input where an array lies that it updates.
+static std::optional<unsigned> updatedByLoop(graph::FusionOp fusion, unsigned result) {
+  stablehlo::WhileOp loop = graph::loopOf(fusion);
+  unsigned carried = graph::carriedNumber(fusion, result);
+  auto argument = dyn_cast<BlockArgument>(loop->getOperand(carried));
+  if (!argument || !graph::isInMemory(loop, carried))
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
 std::optional<unsigned> spokeshave::schedule::updatedInput(graph::FusionOp fusion,
                                                            unsigned result) {
   graph::FusionKind kind = fusion.getKind();
+  if (kind == graph::FusionKind::While)
+    return updatedByLoop(fusion, result);
   if (kind != graph::FusionKind::Update && kind != graph::FusionKind::Scatter)
     return std::nullopt;
   Value value = fusion.getYield().getValues()[result];
@@ -120,9 +133,21 @@ static bool resultsGoTogether(graph::FusionOp fusion) {
   return true;
 }
 
+/// An array that the loop updates is read by nothing else. A single state is read
+/// before and during the loop and written after it, by one task.
+static bool mayShareInWhile(graph::FusionOp fusion, unsigned input, unsigned result) {
+  if (std::optional<unsigned> updated = updatedInput(fusion, result))
+    return *updated == input && fusion.getBlock().getArgument(input).hasOneUse();
+  return fusion->hasAttr(graph::kSingleState) &&
+         graph::byteSize(fusion.getInputs()[input].getType()) ==
+             graph::byteSize(fusion.getResult(result).getType());
+}
+
 bool spokeshave::schedule::mayShareBuffer(graph::FusionOp fusion, unsigned input, unsigned result) {
   if (graph::mayShareBuffer(fusion, input, result))
     return true;
+  if (fusion.getKind() == graph::FusionKind::While)
+    return mayShareInWhile(fusion, input, result);
   if (std::optional<unsigned> updated = updatedInput(fusion, result))
     return *updated == input && updatesOnly(fusion.getYield().getValues()[result]);
   // What stands around a product or a reduction is read and written place by

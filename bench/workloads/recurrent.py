@@ -58,6 +58,7 @@ def lstm_grad(steps=500, batch=16, features=64, hidden=128) -> Program:
 
 @workload(
     "recurrent",
+    kinds=("while",),
     reduced=dict(steps=2000),
     tiny=dict(steps=20),
     chaotic=True,

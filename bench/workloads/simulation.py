@@ -93,6 +93,7 @@ def _cart_pole(state: jax.Array, push_right: jax.Array) -> jax.Array:
 
 @workload(
     "simulation",
+    kinds=("while",),
     reduced=dict(carts=64, steps=60),
     tiny=dict(carts=2, steps=4),
     chaotic=True,
@@ -121,7 +122,11 @@ def cartpole_rollout(carts=1024, steps=500) -> Program:
 
 # --------------------------------------------------------------------- grids
 @workload(
-    "simulation", reduced=dict(points=48, limit=60), tiny=dict(points=6, limit=5), tolerance=0
+    "simulation",
+    kinds=("while",),
+    reduced=dict(points=48, limit=60),
+    tiny=dict(points=6, limit=5),
+    tolerance=0,
 )
 def mandelbrot_while(points=512, limit=200) -> Program:
     """The escape times of the Mandelbrot set over a grid, by a while loop."""

@@ -34,9 +34,10 @@ constexpr int64_t kInlineNanoseconds = 8000;
 /// Inline regions of at most so many launches are spelled out as direct calls.
 constexpr size_t kMostDirectCalls = 8;
 
-/// An address: an entry of one of the four tables of bases, plus an offset.
+/// An address: an entry of one of the tables of bases, plus an offset. The context
+/// is seen as a table of pointers: one of them is the cancel word's.
 struct Address {
-  enum Table : int32_t { Arena, Arguments, Results, Constants };
+  enum Table : int32_t { Arena, Arguments, Results, Constants, Context };
   Table table;
   int32_t index;
   int64_t offset;
@@ -65,6 +66,7 @@ private:
   void emitBlock(Block &block);
   void emit(Operation &op);
   void emitParallel(schedule::ParallelOp op);
+  void emitRegion(schedule::ParallelOp op);
   void emitInline(schedule::ParallelOp op);
   void emitCopy(schedule::CopyOp op);
   void emitCall(Operation &op);
@@ -168,6 +170,9 @@ LogicalResult DriverEmitter::layOutLaunch(schedule::LaunchOp launch) {
     return launch.emitOpError() << "passes buffers of other types than " << kernel.getSymName()
                                 << " takes";
   launches[launch] = {kernel, addSlots(launch.getBuffers())};
+  static_assert(offsetof(RunContext, cancel) == sizeof(void *));
+  if (kernel.getPollsCancel())
+    slots.push_back({Address::Context, 1, 0});
   return success();
 }
 
@@ -266,11 +271,13 @@ void DriverEmitter::emitEntry() {
   if (slots.empty())
     return;
 
-  // The four tables of bases; the arena's has one entry.
-  auto *bases = builder.CreateAlloca(pointer, builder.getInt64(5), "bases");
+  // The tables of bases; the arena's has one entry, behind them.
+  constexpr int64_t kTables = Address::Context + 1;
+  auto *bases = builder.CreateAlloca(pointer, builder.getInt64(kTables + 1), "bases");
   auto baseAt = [&](int64_t i) { return builder.CreateConstGEP1_64(pointer, bases, i); };
-  builder.CreateStore(arena, baseAt(4));
-  builder.CreateStore(baseAt(4), baseAt(Address::Arena));
+  builder.CreateStore(arena, baseAt(kTables));
+  builder.CreateStore(baseAt(kTables), baseAt(Address::Arena));
+  builder.CreateStore(function->getArg(0), baseAt(Address::Context));
   builder.CreateStore(function->getArg(1), baseAt(Address::Arguments));
   builder.CreateStore(function->getArg(2), baseAt(Address::Results));
   builder.CreateStore(contextField(pointer, offsetof(RunContext, constants)),
@@ -375,6 +382,14 @@ void DriverEmitter::emitInline(schedule::ParallelOp op) {
 }
 
 void DriverEmitter::emitParallel(schedule::ParallelOp op) {
+  emitRegion(op);
+  // A kernel that was told to stop has left its results undone.
+  for (auto launch : op.getBody().front().getOps<schedule::LaunchOp>())
+    if (launches[launch].kernel.getPollsCancel())
+      return emitCancelPoll();
+}
+
+void DriverEmitter::emitRegion(schedule::ParallelOp op) {
   const RegionInfo &info = regions[op];
   if (info.isInline)
     return emitInline(op);

@@ -60,6 +60,11 @@ LogicalResult KernelEmitter::emitFunction(kernel::FuncOp kernel) {
   int64_t tileRows = unitRows(kernel);
   if (tileRows)
     emitTileConfiguration(tileRows);
+  if (kernel.getPollsCancel()) {
+    llvm::Value *slot = builder.CreateConstInBoundsGEP1_64(pointer, function->getArg(0),
+                                                           kernel.getBuffers().size());
+    cancelWord = builder.CreateAlignedLoad(pointer, slot, llvm::Align(8));
+  }
   llvm::Value *begin = function->getArg(1), *end = function->getArg(2);
   builder.CreateCondBr(builder.CreateICmpSLT(begin, end), header, exit);
 

@@ -70,6 +70,10 @@ llvm::Value *KernelEmitter::emitValue(Operation &op) {
     return constant(constantOp.getValue(), constantOp.getType());
   if (auto load = dyn_cast<kernel::LoadOp>(op))
     return emitLoad(load);
+  if (isa<kernel::CancelledOp>(op)) {
+    llvm::Value *word = builder.CreateLoad(builder.getInt32Ty(), cancelWord, /*isVolatile=*/true);
+    return builder.CreateICmpNE(word, builder.getInt32(0));
+  }
   if (auto table = dyn_cast<kernel::TableOp>(op))
     return emitTable(table);
   if (auto view = dyn_cast<kernel::ScratchOp>(op))

@@ -80,6 +80,7 @@ private:
   llvm::IRBuilder<> builder;
   llvm::Function *function = nullptr;
   llvm::Value *scratch = nullptr;
+  llvm::Value *cancelWord = nullptr; ///< its address, if the kernel polls it
   llvm::DenseMap<mlir::Value, llvm::Value *> values;
 };
 

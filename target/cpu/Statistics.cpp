@@ -66,6 +66,8 @@ int64_t bytesRead(BlockArgument input) {
       updated = scatter.getInputs().size();
     if (use.getOperandNumber() < updated)
       continue;
+    if (user->getBlock() != input.getOwner())
+      return whole; // read in each trip of a loop, most often another part
     bool isCut = isa<stablehlo::SliceOp, stablehlo::DynamicSliceOp, stablehlo::GatherOp>(user);
     if (!isCut || use.getOperandNumber() != 0)
       return whole;
@@ -100,16 +102,27 @@ bool onlyMoves(graph::FusionOp fusion) {
   });
 }
 
+/// Adds what `block` computes when it runs `times` times, loops inside included.
+void addOperations(Block &block, int64_t times, Work &work) {
+  for (Operation &op : block.without_terminator()) {
+    if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op)) {
+      auto trips = op.getAttrOfType<IntegerAttr>("graph.trip_count");
+      for (Region &region : op.getRegions())
+        addOperations(region.front(), times * (trips ? trips.getInt() : 1), work);
+      continue;
+    }
+    if (op.getNumResults() == 0)
+      continue;
+    work.flops += times * flopsOf(op);
+    if (graph::isTranscendental(&op))
+      work.transcendentals += times * graph::numElements(op.getResult(0).getType());
+  }
+}
+
 Work workOf(schedule::KernelOp kernel) {
   Work work;
   graph::FusionOp fusion = kernel.getFusion();
-  for (Operation &op : fusion.getBlock().without_terminator()) {
-    if (op.getNumResults() == 0)
-      continue;
-    work.flops += flopsOf(op);
-    if (graph::isTranscendental(&op))
-      work.transcendentals += graph::numElements(op.getResult(0).getType());
-  }
+  addOperations(fusion.getBlock(), 1, work);
   for (BlockArgument input : fusion.getBlock().getArguments())
     work.bytes += bytesRead(input);
   int64_t written = 0;

@@ -103,6 +103,7 @@ llvm::Error Compilation::findChip() {
 
 llvm::Error Compilation::lowerToSchedule() {
   graph::GraphOptions graphOptions;
+  graphOptions.registerLoops = false; // 1024 lanes: a state of scalars leaves them idle
   graphOptions.fusion = options.fusion;
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))

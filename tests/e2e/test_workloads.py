@@ -16,15 +16,13 @@ QUICK = {"mlp_train_step", "llm_decode_f32", "sort_1e6", "batched_cholesky_8x8"}
 # compute nothing, at the reduced size; 0 for all that are not named. Weights in a
 # stack are read where they lie. What is here and could be avoided:
 #   llm_decode: each layer's cache goes out of the stack and back, twice its size
-#   heat_stencil, nbody, cartpole_rollout, lorenz: a carried value moves back to its place
+#   heat_stencil, nbody: a carried value moves back to its place
 MOST_MOVED = {
     "llm_decode_f32": 2 * 16384 + 512,
     "llm_decode_bf16": 2 * 8192 + 256,
     "lstm_forward": 384,
     "lstm_grad": 768 + 3072,
-    "lorenz_scan_100k": 16,
     "hmc_logistic": 76,
-    "cartpole_rollout": 1024,
     "heat_stencil": 16384,
     "nbody": 576,
 }

@@ -184,6 +184,8 @@ int main(int argc, char **argv) {
     buffers.push_back(start);
     sizes.push_back(bytes);
   }
+  int32_t cancelWord = 0;
+  buffers.push_back(&cancelWord); // for kernels that poll it
   int64_t scratchBytes = function.getScratchBytes();
   std::vector<char> scratch(scratchBytes + 128, char(0xCD));
   char *scratchStart = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64);
