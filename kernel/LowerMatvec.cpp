@@ -94,6 +94,7 @@ private:
   int64_t group = 1;       ///< rows that share a loop over k
   int64_t block = 1;       ///< rows that share an epilogue
   int64_t rowsPerTask = 1; ///< a multiple of `block`
+  int64_t slots = 1;       ///< of a vector's sums: those of a group may write beyond the block
   bool packs = false;
   int64_t scratchBytes = 0;
   Index batch;
@@ -126,10 +127,10 @@ void MatvecLowering::plan() {
   // Two registers side by side hide latencies of what follows the product.
   bool isLong = llvm::range_size(lowering.fusion.getBlock()) > 8 && view.m >= 4 * width;
   block = std::min<int64_t>(isLong ? 2 * width : width, llvm::PowerOf2Ceil(view.m));
-  // Half of the registers accumulate: enough to hide the latency of a multiply-add.
-  int64_t accumulators = machine.numVectorRegisters / 2;
-  group = std::clamp<int64_t>(llvm::bit_floor(uint64_t(accumulators / view.n)), 1, 8);
+  // What is left of the registers holds rows and a vector.
+  group = std::clamp<int64_t>((machine.numVectorRegisters - 8) / view.n, 1, 8);
   group = std::min({group, block, lanes});
+  slots = block + int64_t(llvm::PowerOf2Ceil(group));
 
   // Some 15 GB/s on one core, and the sums across lanes.
   Type element = typeOf(view.op->getOperand(0)).getElementType();
@@ -248,7 +249,7 @@ LogicalResult MatvecLowering::emitGroup(const Index &row, const Index &slot, int
     SmallVector<Value> registers;
     for (int64_t i = 0; i < count; ++i)
       registers.push_back((*total)[i * view.n + column]);
-    Value at = space.scalar(space.add(slot, column * block));
+    Value at = space.scalar(space.add(slot, column * slots));
     builder.create<StoreOp>(loc, sumLanes(registers), sums, ValueRange{at}, Value(), 1);
   }
   return success();
@@ -265,7 +266,7 @@ LogicalResult MatvecLowering::emitEpilogue(const Index &row) {
       if (emitter.lanes() > 1)
         type = VectorType::get({emitter.lanes()}, accumulator);
       Value sum = builder.create<LoadOp>(lowering.loc(), type, sums,
-                                         ValueRange{index(column * block)}, Value(), 1);
+                                         ValueRange{index(column * slots)}, Value(), 1);
       return Element{finishedSum({emitter.context(), sum}, typeOf(product).getElementType()), {}};
     });
     LogicalResult done = emitProductOutputs(lowering, emitter, view, batch, row, Index(column));
@@ -310,7 +311,7 @@ LogicalResult MatvecLowering::run() {
     task = builder.create<arith::DivUIOp>(loc, task, count);
   }
   batch = view.batch == 1 ? Index(0) : emitter.space().variable(task, 0, view.batch - 1);
-  sums = scratch(view.n * block);
+  sums = scratch(view.n * slots);
   if (packs)
     vectors = scratch(view.n * llvm::alignTo(view.k, lanes));
   lowering.kernel.setScratchBytes(scratchBytes);
