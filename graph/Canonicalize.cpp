@@ -22,6 +22,7 @@ namespace {
 class CanonicalizePass : public graph::impl::CanonicalizeBase<CanonicalizePass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
+    graph::populateDynamicRewrites(set);
     graph::populateShapeRewrites(set);
     graph::populateSliceRewrites(set);
     graph::populateValueRewrites(set);

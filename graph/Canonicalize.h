@@ -17,6 +17,8 @@ namespace spokeshave::graph {
 void populateShapeRewrites(mlir::RewritePatternSet &patterns);
 /// Slices, pads, concatenations, dynamic slices and updates: CanonicalizeSlices.cpp.
 void populateSliceRewrites(mlir::RewritePatternSet &patterns);
+/// Operations with sizes as operands: CanonicalizeDynamic.cpp.
+void populateDynamicRewrites(mlir::RewritePatternSet &patterns);
 /// Arithmetic, selects, comparisons, conversions: CanonicalizeValues.cpp.
 void populateValueRewrites(mlir::RewritePatternSet &patterns);
 

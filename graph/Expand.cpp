@@ -192,6 +192,7 @@ class ExpandPass : public impl::ExpandBase<ExpandPass> {
         .Case<sh::BatchNormInferenceOp, sh::BatchNormTrainingOp, sh::BatchNormGradOp>(
             [&](auto o) { return expandBatchNorm(builder, o); })
         .Case<sh::TorchIndexSelectOp>([&](auto o) { return expandIndexSelect(builder, o); })
+        .Case<sh::BitcastConvertOp>([&](auto o) { return expandComplexBitcast(builder, o); })
         .Case<sh::EinsumOp>([&](auto o) { return expandEinsum(builder, o); })
         .Default([](Operation *) { return success(); });
   }

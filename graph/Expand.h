@@ -16,6 +16,8 @@ mlir::LogicalResult expandBatchNorm(mlir::OpBuilder &builder, stablehlo::BatchNo
 mlir::LogicalResult expandBatchNorm(mlir::OpBuilder &builder, stablehlo::BatchNormTrainingOp op);
 mlir::LogicalResult expandBatchNorm(mlir::OpBuilder &builder, stablehlo::BatchNormGradOp op);
 mlir::LogicalResult expandIndexSelect(mlir::OpBuilder &builder, stablehlo::TorchIndexSelectOp op);
+/// Of complex numbers; others stay.
+mlir::LogicalResult expandComplexBitcast(mlir::OpBuilder &builder, stablehlo::BitcastConvertOp op);
 mlir::LogicalResult expandEinsum(mlir::OpBuilder &builder, stablehlo::EinsumOp op);
 
 } // namespace spokeshave::graph

@@ -37,8 +37,17 @@ def Inline : Pass<"graph-inline", "::mlir::ModuleOp"> {
 def Expand : Pass<"graph-expand", "::mlir::func::FuncOp"> {
   let summary = "operations made of simpler ones, as these";
   let description = [{
-    Afterwards: no rng_bit_generator, batch normalisation, torch_index_select or
-    einsum is left.
+    Afterwards: no rng_bit_generator, batch normalisation, torch_index_select,
+    einsum or bitcast of complex numbers is left.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
+def ExpandQuantized : Pass<"graph-expand-quantized", "::mlir::func::FuncOp"> {
+  let summary = "quantized tensors become the integers that are stored";
+  let description = [{
+    Afterwards: no value has a quantized type, and no uniform_quantize or
+    uniform_dequantize is left.
   }];
   let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }

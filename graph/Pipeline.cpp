@@ -21,6 +21,8 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   manager.addPass(createInline());
 
   OpPassManager &function = manager.nest<func::FuncOp>();
+  // Before all that looks at element types.
+  function.addPass(createExpandQuantized());
   function.addPass(createExpand());
   function.addPass(createCanonicalize());
   function.addPass(createFoldConstants());

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "input/Dialects.h"
 
+#include "input/ChloOps.h"
+#include "input/NarrowFloats.h"
 #include "input/SdyOps.h"
 #include "input/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,8 +21,8 @@ using namespace mlir;
 namespace spokeshave {
 
 void registerInputDialects(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect, quant::QuantizationDialect, sdy::SdyDialect,
-                  stablehlo::StablehloDialect>();
+  registry.insert<chlo::ChloDialect, func::FuncDialect, narrow::NarrowDialect,
+                  quant::QuantizationDialect, sdy::SdyDialect, stablehlo::StablehloDialect>();
 }
 
 void loadInputDialects(MLIRContext &context) {

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "input/StablehloTraits.h"
 
+#include "input/NarrowFloats.h"
 #include "input/StablehloOps.h"
 #include "input/StablehloVerify.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -17,6 +18,8 @@ using namespace mlir;
 namespace spokeshave::stablehlo {
 
 bool isFloatElement(Type type) {
+  if (narrow::isNarrowFloat(type))
+    return true;
   auto floatType = dyn_cast<FloatType>(type);
   return floatType && !floatType.isTF32() && floatType.getWidth() <= 64;
 }

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "input/StablehloVerify.h"
 
+#include "input/NarrowFloats.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallSet.h"
 
@@ -234,9 +236,12 @@ bool isPromotable(Type from, Type to) {
   auto isBool = [](Type type) { return type.isInteger(1); };
   if (isBool(from) || isBool(to))
     return false;
-  if (sameKind([](Type type) { return isa<IntegerType>(type); }) ||
-      sameKind([](Type type) { return isa<FloatType>(type); }))
-    return from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+  if (sameKind([](Type type) { return isa<IntegerType>(type); }) || sameKind(isFloatElement)) {
+    auto width = [](Type type) {
+      return narrow::isNarrowFloat(type) ? narrow::widthOf(type) : type.getIntOrFloatBitWidth();
+    };
+    return width(from) <= width(to);
+  }
   auto quantizedFrom = dyn_cast<quant::QuantizedType>(from);
   auto quantizedTo = dyn_cast<quant::QuantizedType>(to);
   if (quantizedFrom && quantizedTo)

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "input/StablehloVerify.h"
 
+#include "input/NarrowFloats.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -44,6 +46,8 @@ static int64_t bitsOf(Type element) {
     return quantized.getStorageTypeIntegralWidth();
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * bitsOf(complex.getElementType());
+  if (narrow::isNarrowFloat(element))
+    return narrow::widthOf(element);
   return element.getIntOrFloatBitWidth();
 }
 

@@ -69,8 +69,10 @@ static Complex complexExp(const Complex &z) {
   result = {select(real, size * factor, result.re), select(real, z.im, result.im)};
   Num vanishes = eq(z.re, -kInfinity);
   auto zero = [&](Num like) { return copySign(like.constant(0.0), like); };
+  // Zero of no angle is no number.
   Num finiteAngle = lt(abs(z.im), kInfinity);
-  Complex nothing{select(finiteAngle, zero(cosine), 0.0), select(finiteAngle, zero(sine), 0.0)};
+  Num nan = z.re.constant(kNan);
+  Complex nothing{select(finiteAngle, zero(cosine), nan), select(finiteAngle, zero(sine), nan)};
   return chooseBetween(vanishes, nothing, result);
 }
 

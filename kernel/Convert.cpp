@@ -234,8 +234,6 @@ Element kernel::convertElement(Element value, Type from, Type to) {
     Num re = convertReal(value.re, from, part);
     return {re, fromComplex ? convertReal(value.im, from, part) : re.constant(0.0)};
   }
-  if (fromComplex && to.isInteger(1))
-    return {ne(value.re, 0.0) | ne(value.im, 0.0), {}};
   return {convertReal(value.re, from, to), {}};
 }
 
@@ -263,5 +261,9 @@ Num kernel::reducePrecision(Num value, unsigned exponentBits, unsigned mantissaB
                copySign(value.constant(std::numeric_limits<double>::infinity()), value), result);
     result = select(lt(size, powerOfTwo(2 - limit)), copySign(value.constant(0.0), value), result);
   }
+  // Without bits for it there is no NaN; the specification's is infinity then.
+  if (mantissaBits == 0)
+    return select(isNan(value),
+                  copySign(value.constant(std::numeric_limits<double>::infinity()), value), result);
   return select(isNan(value), value, result);
 }

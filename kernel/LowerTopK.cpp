@@ -203,28 +203,31 @@ LogicalResult TopKLowering::run() {
             forRange(emitter, lowering.constant(k), lowering.constant(first), first, insertBetter)))
       return failure();
   }
-  LogicalResult done =
-      forLanes(emitter, lowering.constant(first), lowering.constant(extent), extent, lanes,
-               [&](const Index &at) -> LogicalResult {
-                 FailureOr<Num> key = keyAt(row, at);
-                 if (failed(key))
-                   return failure();
-                 Value worst = loadScratch(keys, last);
-                 worst = builder.create<vector::BroadcastOp>(lowering.loc(), key->type(), worst);
-                 Value some = anyLane(gt(*key, Num(emitter.context(), worst)));
-                 auto branch = builder.create<scf::IfOp>(lowering.loc(), some);
-                 OpBuilder::InsertionGuard guard(builder);
-                 builder.setInsertionPointToStart(branch.thenBlock());
-                 ElementEmitter::Level level(emitter, branch);
-                 // Lanes beyond the row are not there to insert.
-                 Index start = at;
-                 start.lane = 0;
-                 int64_t present = std::min(lanes, extent - space.range(start).min);
-                 if (!start.isConstant())
-                   present = lanes;
-                 return forRange(emitter, lowering.constant(0), lowering.constant(present), present,
-                                 [&](const Index &l) { return insertBetter(space.add(start, l)); });
-               });
+  // A row of less than a register has been seen as a whole.
+  LogicalResult done = success();
+  if (first < extent)
+    done = forLanes(
+        emitter, lowering.constant(first), lowering.constant(extent), extent, lanes,
+        [&](const Index &at) -> LogicalResult {
+          FailureOr<Num> key = keyAt(row, at);
+          if (failed(key))
+            return failure();
+          Value worst = loadScratch(keys, last);
+          worst = builder.create<vector::BroadcastOp>(lowering.loc(), key->type(), worst);
+          Value some = anyLane(gt(*key, Num(emitter.context(), worst)));
+          auto branch = builder.create<scf::IfOp>(lowering.loc(), some);
+          OpBuilder::InsertionGuard guard(builder);
+          builder.setInsertionPointToStart(branch.thenBlock());
+          ElementEmitter::Level level(emitter, branch);
+          // Lanes beyond the row are not there to insert.
+          Index start = at;
+          start.lane = 0;
+          int64_t present = std::min(lanes, extent - space.range(start).min);
+          if (!start.isConstant())
+            present = lanes;
+          return forRange(emitter, lowering.constant(0), lowering.constant(present), present,
+                          [&](const Index &l) { return insertBetter(space.add(start, l)); });
+        });
   if (failed(done))
     return failure();
   ElementEmitter::Tile tile(emitter, 1);

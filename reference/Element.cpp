@@ -20,7 +20,7 @@ using namespace mlir;
 namespace spokeshave::reference {
 
 /// The format behind a float type. Types that MLIR 19 has no class for are
-/// named by their dialect's mnemonic, as in !stablehlo.f4E2M1FN.
+/// named by their dialect's mnemonic, as in !narrow.f4E2M1FN.
 static const FloatFormat *formatOf(Type type) {
   static const FloatFormat *f32 = FloatFormat::find("f32"), *f64 = FloatFormat::find("f64"),
                            *f16 = FloatFormat::find("f16"), *bf16 = FloatFormat::find("bf16");
@@ -37,8 +37,7 @@ static const FloatFormat *formatOf(Type type) {
   std::string name;
   llvm::raw_string_ostream(name) << type;
   StringRef mnemonic = name;
-  mnemonic.consume_front("!");
-  mnemonic.consume_front("stablehlo.");
+  mnemonic.consume_front("!narrow.");
   return FloatFormat::find(mnemonic);
 }
 

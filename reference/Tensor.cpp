@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "reference/Tensor.h"
 
+#include "input/NarrowFloats.h"
+
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/MathExtras.h"
@@ -216,6 +218,30 @@ static FailureOr<Tensor> fromResource(DenseResourceElementsAttr attribute, Ranke
   return result;
 }
 
+/// Strings are elements of the types that MLIR has no class for: numbers, or bits
+/// in hexadecimal.
+static FailureOr<Tensor> fromStrings(DenseStringElementsAttr attribute, const ElementType &type) {
+  Tensor result(type, attribute.getType().getShape());
+  ArrayRef<StringRef> texts = attribute.getRawStringData();
+  if (!type.isFloat() || (texts.size() != 1 && static_cast<int64_t>(texts.size()) != result.size()))
+    return failure();
+  for (int64_t i = 0; i < result.size(); ++i) {
+    StringRef text = texts[texts.size() == 1 ? 0 : i];
+    uint64_t bits = 0;
+    double value = 0;
+    if (text.consume_front("0x") || text.consume_front("0X")) {
+      if (text.getAsInteger(16, bits) || bits >> type.bits() != 0)
+        return failure();
+    } else if (!text.getAsDouble(value)) {
+      bits = type.format().encode(value);
+    } else {
+      return failure();
+    }
+    result.set(i, type.fromBits(bits));
+  }
+  return result;
+}
+
 FailureOr<Tensor> Tensor::fromAttribute(ElementsAttr attribute) {
   auto tensorType = dyn_cast<RankedTensorType>(attribute.getType());
   if (!tensorType)
@@ -226,6 +252,8 @@ FailureOr<Tensor> Tensor::fromAttribute(ElementsAttr attribute) {
   auto type = ElementType::get(tensorType.getElementType());
   if (!dense || failed(type))
     return failure();
+  if (auto strings = dyn_cast<DenseStringElementsAttr>(dense))
+    return fromStrings(strings, *type);
   Tensor result(*type, tensorType.getShape());
   if (!readDense(dense, *type, result))
     return failure();
@@ -240,6 +268,8 @@ DenseElementsAttr Tensor::toAttribute() const {
       values[i] = at(i).i;
     return DenseElementsAttr::get(attributeType, llvm::ArrayRef<bool>(values));
   }
+  if (narrow::isNarrowFloat(type.type()))
+    return narrow::constantFromBytes(attributeType, llvm::ArrayRef<char>(data(), byteSize()));
   unsigned width = type.bits();
   if (type.isComplex() || width % 8 == 0) // MLIR's layout is ours
     return DenseElementsAttr::getFromRawBuffer(attributeType,

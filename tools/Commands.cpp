@@ -55,9 +55,5 @@ tools::readProgramFile(llvm::StringRef path, mlir::MLIRContext &context) {
   if (!buffer)
     return makeError(ErrorCode::BadArgument,
                      "cannot read '" + path + "': " + buffer.getError().message());
-  DiagnosticCollector diagnostics(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = readProgram((*buffer)->getBuffer(), path, &context);
-  if (!module)
-    return diagnostics.take(ErrorCode::MalformedProgram, "the program cannot be read");
-  return module;
+  return readValidProgram((*buffer)->getBuffer(), path, context);
 }

@@ -20,6 +20,7 @@ using Arguments = llvm::ArrayRef<llvm::StringRef>;
 llvm::Error compileCommand(Arguments arguments);
 llvm::Error runCommand(Arguments arguments);
 llvm::Error chipCommand(Arguments arguments);
+llvm::Error checkCommand(Arguments arguments);
 llvm::Error doctorCommand(Arguments arguments);
 /// spokeshave time: a program's time on a TPU-class chip, without values.
 llvm::Error timeCommand(Arguments arguments);

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/Commands.h"
+#include "tools/Execution.h"
 #include "tools/TpuTarget.h"
 
 #include "graph/Pipeline.h"
 #include "reference/Interpreter.h"
 #include "reference/Npy.h"
 #include "runtime/Executable.h"
-#include "runtime/Memory.h"
 #include "schedule/Evaluate.h"
 #include "schedule/Passes.h"
 #include "support/Error.h"
@@ -153,35 +153,6 @@ llvm::Expected<std::vector<Tensor>> makeArguments(func::FuncOp main, const RunOp
   return tensors;
 }
 
-/// Runs `executable` on fresh memory and gives the results as tensors.
-llvm::Error execute(const runtime::Executable &executable, std::vector<Tensor> &arguments,
-                    std::vector<Tensor> &results, int64_t &nanoseconds) {
-  SmallVector<runtime::ExecuteArgument> ins;
-  for (Tensor &argument : arguments)
-    ins.push_back({argument.mutableData(), argument.byteSize(), /*donated=*/false});
-  std::vector<runtime::ScopedMemory> memory;
-  SmallVector<runtime::ExecuteResult> outs;
-  for (Tensor &result : results) {
-    auto block = runtime::ScopedMemory::create(result.byteSize());
-    if (!block)
-      return block.takeError();
-    outs.push_back({block->get(), result.byteSize()});
-    memory.push_back(std::move(*block));
-  }
-  runtime::ExecuteCounters counters;
-  runtime::ExecuteArgs run;
-  run.arguments = ins;
-  run.results = outs;
-  run.counters = &counters;
-  if (llvm::Error error = executable.execute(run))
-    return error;
-  nanoseconds = counters.nanoseconds;
-  for (auto [tensor, block] : llvm::zip_equal(results, memory))
-    if (tensor.byteSize() > 0)
-      memcpy(tensor.mutableData(), block.get(), tensor.byteSize());
-  return llvm::Error::success();
-}
-
 llvm::Error runExecutable(OwningOpRef<ModuleOp> module, const RunOptions &options,
                           std::vector<Tensor> &arguments, std::vector<Tensor> &results,
                           int64_t &best) {
@@ -193,7 +164,7 @@ llvm::Error runExecutable(OwningOpRef<ModuleOp> module, const RunOptions &option
     return executable.takeError();
   for (int i = 0; i < options.repeat; ++i) {
     int64_t nanoseconds = 0;
-    if (llvm::Error error = execute(**executable, arguments, results, nanoseconds))
+    if (llvm::Error error = executeOnTensors(**executable, arguments, results, nanoseconds))
       return error;
     best = std::min(best, nanoseconds);
   }
@@ -317,16 +288,10 @@ llvm::Error tools::runCommand(Arguments commandLine) {
   auto arguments = makeArguments(main, *options);
   if (!arguments)
     return arguments.takeError();
-  std::vector<Tensor> results;
-  for (Type type : main.getResultTypes()) {
-    auto tensorType = dyn_cast<RankedTensorType>(type);
-    if (!tensorType || !tensorType.hasStaticShape())
-      return makeError(ErrorCode::UnsupportedProgram, "a result of @main is no static tensor");
-    auto element = reference::ElementType::get(tensorType.getElementType());
-    if (failed(element))
-      return makeError(ErrorCode::UnsupportedProgram, "a result of @main has a type unknown here");
-    results.emplace_back(*element, tensorType.getShape());
-  }
+  auto empty = emptyResults(main);
+  if (!empty)
+    return empty.takeError();
+  std::vector<Tensor> results = std::move(*empty);
 
   OwningOpRef<ModuleOp> original = cast<ModuleOp>((*module)->getOperation()->clone());
   int64_t best = INT64_MAX;

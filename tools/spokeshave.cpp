@@ -18,6 +18,7 @@ static constexpr llvm::StringLiteral kHelp = R"(usage: spokeshave COMMAND ...
 
   run FILE       compile a StableHLO program and run it
   compile FILE   compile it and show a level of the road, or what came out
+  check FILE     run programs that check themselves, interpreted or compiled
   opt FILE       run single passes on text
   chip CHIP      a TPU-class chip: its figures, and what kernels cost on it
   time FILE      how long it takes on a TPU-class chip, kernel by kernel
@@ -69,6 +70,7 @@ int main(int argc, char **argv) {
                  .Case("compile", tools::compileCommand)
                  .Case("run", tools::runCommand)
                  .Case("chip", tools::chipCommand)
+                 .Case("check", tools::checkCommand)
                  .Case("doctor", tools::doctorCommand)
                  .Case("time", tools::timeCommand)
                  .Default(nullptr);

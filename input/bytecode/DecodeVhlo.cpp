@@ -8,6 +8,7 @@
 // codes of all VHLO versions so far form one list; none was ever reused.
 //
 //===----------------------------------------------------------------------===//
+#include "input/NarrowFloats.h"
 #include "input/StablehloOps.h"
 #include "input/bytecode/Decoder.h"
 
@@ -242,8 +243,7 @@ static Type integerType(uint64_t code, Builder &builder) {
   return code == 32 ? builder.getIntegerType(2, /*isSigned=*/false) : Type();
 }
 
-/// Floating-point types; f8E3M4, f4E2M1FN, f6E2M3FN, f6E3M2FN and f8E8M0FNU
-/// (36 to 40) are newer than MLIR 19.
+/// Floating-point types; those from 36 on are newer than MLIR 19.
 static Type floatType(uint64_t code, MLIRContext *context) {
   using Get = Type (*)(MLIRContext *);
   auto getter = [](auto type) -> Get {
@@ -262,6 +262,11 @@ static Type floatType(uint64_t code, MLIRContext *context) {
       {29, getter(Float8E4M3B11FNUZType())},
       {34, getter(FloatTF32Type())},
       {35, getter(Float8E4M3Type())},
+      {36, getter(narrow::Float8E3M4Type())},
+      {37, getter(narrow::Float4E2M1FNType())},
+      {38, getter(narrow::Float6E2M3FNType())},
+      {39, getter(narrow::Float6E3M2FNType())},
+      {40, getter(narrow::Float8E8M0FNUType())},
   };
   for (auto [known, get] : getters)
     if (known == code)

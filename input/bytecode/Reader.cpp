@@ -12,8 +12,6 @@
 #include "input/bytecode/Container.h"
 #include "input/bytecode/Operations.h"
 
-#include "mlir/IR/Verifier.h"
-
 using namespace mlir;
 
 namespace spokeshave {
@@ -30,7 +28,7 @@ FailureOr<OwningOpRef<ModuleOp>> readPortableBytecode(StringRef bytes, MLIRConte
   OwningOpRef<ModuleOp> module;
   if (input.ok())
     module = bytecode::readOperations(input, container);
-  if (!input.ok() || !module || failed(verify(*module)))
+  if (!input.ok() || !module)
     return failure();
   return module;
 }

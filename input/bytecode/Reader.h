@@ -19,9 +19,8 @@ namespace spokeshave {
 /// Whether `bytes` begin like MLIR bytecode.
 bool isPortableBytecode(llvm::StringRef bytes);
 
-/// Reads and verifies the program in `bytes`, which are no longer needed after
-/// that. Errors become diagnostics of `context`: at a byte of `name` while the
-/// file makes no sense, at the operation's own location once it does.
+/// Reads the program in `bytes`, which are no longer needed after that, without
+/// verifying it. Errors become diagnostics of `context` at a byte of `name`.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 readPortableBytecode(llvm::StringRef bytes, mlir::MLIRContext *context,
                      llvm::StringRef name = "<bytecode>");

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "input/bytecode/Decoder.h"
 
+#include "input/NarrowFloats.h"
+
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/MathExtras.h"
@@ -65,6 +67,10 @@ Attribute tensorFromBytes(ShapedType type, StringRef bytes, bool asConstant) {
   Type element = type.getElementType();
   if (element.isSignlessInteger(1))
     return boolsFromBytes(type, numElements, bytes, asConstant);
+  if (narrow::isNarrowFloat(element))
+    return bytes.size() == numElements || (bytes.size() == 1 && numElements > 0)
+               ? narrow::constantFromBytes(type, {bytes.data(), bytes.size()})
+               : DenseElementsAttr();
   uint64_t size = storedSize(element);
   bool isSplat = bytes.size() == size && numElements > 0;
   if (size == 0 || (!isSplat && (numElements > bytes.size() || bytes.size() != numElements * size)))
@@ -76,6 +82,8 @@ Attribute tensorFromBytes(ShapedType type, StringRef bytes, bool asConstant) {
 }
 
 Attribute asConstantValue(DenseElementsAttr elements) {
+  if (isa<DenseStringElementsAttr>(elements)) // narrow floats
+    return elements;
   ArrayRef<char> raw = elements.getRawData();
   bool isBool = elements.getElementType().isSignlessInteger(1);
   if (elements.isSplat() || raw.size() < (isBool ? resourceThreshold / 8 : resourceThreshold))

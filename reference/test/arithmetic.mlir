@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 func.func @add() {
   %i = stablehlo.constant dense<[127, -128, 5]> : tensor<3xi8>

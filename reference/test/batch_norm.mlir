@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 // The specification's examples.
 func.func @training_and_inference() {

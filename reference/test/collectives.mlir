@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 module @all_gather_and_ids {
   func.func @program(%x: tensor<2xi32>) -> (tensor<4xi32>, tensor<ui32>, tensor<ui32>) {

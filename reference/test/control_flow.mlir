@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 module {
   func.func private @double(%x: tensor<i32>) -> tensor<i32> {

@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 func.func @convert_to_integers() {
   %x = stablehlo.constant dense<[-1.9, 2.9, 1.0e10, -1.0e10, 0x7FC00000, 300.0]> : tensor<6xf32>

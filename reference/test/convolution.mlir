@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 func.func @padding_strides_dilations() {
   %x = stablehlo.constant dense<[[[1], [2], [3], [4]]]> : tensor<1x4x1xi32>

@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 func.func @dot_general() {
   %a = stablehlo.constant dense<[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]> : tensor<2x2x2xi32>

@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 func.func @cholesky() {
   %a = stablehlo.constant dense<[[4.0, 99.0, 99.0], [2.0, 5.0, 99.0], [-2.0, 3.0, 14.0]]> : tensor<3x3xf32>

@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 func.func @bitwise() {
   %a = stablehlo.constant dense<[12, -1]> : tensor<2xi4>

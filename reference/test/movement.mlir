@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 func.func @iota_reshape_transpose() {
   %0 = stablehlo.iota dim = 0 : tensor<6xi32>

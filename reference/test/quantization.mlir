@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 // Per axis, as in the specification's examples; 1000 is clamped.
 func.func @quantize_dequantize() {

@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 // Stable, along the first dimension, with a second operand carried along.
 func.func @sort() {

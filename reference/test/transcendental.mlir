@@ -1,4 +1,4 @@
-// RUN: spokeshave-check %s
+// RUN: spokeshave check %s
 
 func.func @float64() {
   %x = stablehlo.constant dense<[0.5, 2.0]> : tensor<2xf64>

@@ -33,14 +33,13 @@ template <typename Args> Status guarded(Args *args) noexcept {
       return status;
     return serve(*args);
   } catch (const std::bad_alloc &) {
-    return Status(StatusCode::ResourceExhausted,
-                  llvm::StringRef("SKS-R001: out of memory in ") + Layout<Args>::name);
+    return statusOf(ErrorCode::OutOfMemory,
+                    llvm::StringRef("out of memory in ") + Layout<Args>::name);
   } catch (const std::exception &error) {
-    return Status(StatusCode::Internal,
-                  llvm::StringRef("SKS-I001: ") + Layout<Args>::name + ": " + error.what());
+    return statusOf(ErrorCode::Internal, llvm::StringRef(Layout<Args>::name) + ": " + error.what());
   } catch (...) {
-    return Status(StatusCode::Internal,
-                  llvm::StringRef("SKS-I001: unknown exception in ") + Layout<Args>::name);
+    return statusOf(ErrorCode::Internal,
+                    llvm::StringRef("unknown exception in ") + Layout<Args>::name);
   }
 }
 

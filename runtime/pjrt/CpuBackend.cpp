@@ -278,12 +278,12 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
   mlir::DialectRegistry registry;
   registerInputDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  DiagnosticCollector diagnostics(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = readProgram(source, "program", &context);
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module =
+      readValidProgram(source, "program", context);
   if (!module)
-    return diagnostics.take(ErrorCode::MalformedProgram, "the program could not be read");
-  Outline outline = Outline::of(*module);
-  llvm::Expected<std::unique_ptr<cpu::Program>> program = cpu::compile(std::move(module), options);
+    return module.takeError();
+  Outline outline = Outline::of(**module);
+  llvm::Expected<std::unique_ptr<cpu::Program>> program = cpu::compile(std::move(*module), options);
   if (!program)
     return program.takeError();
   return load(std::move(*program), std::move(outline));

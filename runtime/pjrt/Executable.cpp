@@ -170,8 +170,8 @@ Status serializeBody(const CompiledBody &body, std::string &bytes) {
 }
 
 Status deserializeBody(const Backend &backend, llvm::StringRef bytes, BodyPtr &body) {
-  Status damaged(StatusCode::FailedPrecondition,
-                 "SKS-R005: the serialized executable is damaged or was made by something else");
+  Status damaged = statusOf(ErrorCode::ExecutableMismatch,
+                            "the serialized executable is damaged or was made by something else");
   if (!bytes.consume_front(kMagic) || bytes.size() < 8)
     return damaged;
   uint64_t checksum = llvm::support::endian::read64le(bytes.data());
@@ -183,9 +183,8 @@ Status deserializeBody(const Backend &backend, llvm::StringRef bytes, BodyPtr &b
       !take(bytes, program))
     return damaged;
   if (version != versionText())
-    return Status(StatusCode::FailedPrecondition,
-                  "SKS-R005: the serialized executable was made by " + version + ", this is " +
-                      versionText());
+    return statusOf(ErrorCode::ExecutableMismatch, "the serialized executable was made by " +
+                                                       version + ", this is " + versionText());
   auto made = std::make_shared<CompiledBody>();
   made->source = source.str();
   made->compileOptions = compileOptions.str();

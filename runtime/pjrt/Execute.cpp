@@ -92,11 +92,11 @@ void runToEnd(Execution &execution, const Status &dependencies) {
     try {
       status = execution.run();
     } catch (const std::bad_alloc &) {
-      status = Status(StatusCode::ResourceExhausted, "SKS-R001: out of memory");
+      status = statusOf(ErrorCode::OutOfMemory, "out of memory");
     } catch (const std::exception &error) {
-      status = Status(StatusCode::Internal, llvm::Twine("SKS-I001: ") + error.what());
+      status = statusOf(ErrorCode::Internal, error.what());
     } catch (...) {
-      status = Status(StatusCode::Internal, "SKS-I001: an unknown exception");
+      status = statusOf(ErrorCode::Internal, "an unknown exception");
     }
   }
   execution.finish(std::move(status));
@@ -105,19 +105,19 @@ void runToEnd(Execution &execution, const Status &dependencies) {
 Status checkArguments(const CompiledBody &body, llvm::ArrayRef<Buffer *> buffers,
                       std::vector<ValuePtr> &values) {
   if (buffers.size() != body.arguments.size())
-    return invalidArgument("SKS-U004: the program '" + llvm::Twine(body.program->name) +
-                           "' takes " + llvm::Twine(body.arguments.size()) + " arguments, got " +
-                           llvm::Twine(buffers.size()));
+    return statusOf(ErrorCode::BadArgument, "the program '" + llvm::Twine(body.program->name) +
+                                                "' takes " + llvm::Twine(body.arguments.size()) +
+                                                " arguments, got " + llvm::Twine(buffers.size()));
   for (size_t i = 0; i < buffers.size(); ++i) {
     std::string what = ("argument " + llvm::Twine(i) + " of '" + body.program->name + "'").str();
     ValuePtr value;
     if (Status status = liveValue(buffers[i], what, value); !status.isOk())
-      return Status(status.code(), "SKS-R004: " + status.message());
+      return statusOf(ErrorCode::InvalidBuffer, status.message());
     const Shape &shape = buffers[i]->shape, &expected = body.arguments[i];
     bool isToken = body.program->arguments[i].elementType == "token"; // of any shape
     if (!isToken && (shape.type != expected.type || shape.dims != expected.dims))
-      return invalidArgument("SKS-U004: " + what + " is " + shape.text() + ", expected " +
-                             expected.text());
+      return statusOf(ErrorCode::BadArgument,
+                      what + " is " + shape.text() + ", expected " + expected.text());
     values.push_back(std::move(value));
   }
   return {};

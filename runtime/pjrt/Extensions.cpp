@@ -91,9 +91,9 @@ template <typename Function> ErrorObject *guarded(Function function) noexcept {
   try {
     return Status(function()).release();
   } catch (const std::exception &error) {
-    return Status(StatusCode::Internal, llvm::Twine("SKS-I001: ") + error.what()).release();
+    return statusOf(ErrorCode::Internal, error.what()).release();
   } catch (...) {
-    return Status(StatusCode::Internal, "SKS-I001: an unknown exception").release();
+    return statusOf(ErrorCode::Internal, "an unknown exception").release();
   }
 }
 

@@ -24,7 +24,7 @@ Status serve(Client_Create_Args &args) {
     }
     // The framework's own, about processes: there is one.
     if (name != "num_nodes" && name != "node_id")
-      return invalidArgument("SKS-U006: the client has no option '" + name + "'");
+      return statusOf(ErrorCode::BadOption, "the client has no option '" + name + "'");
   }
   llvm::Expected<Backend> backend = backendFor(target, chip);
   if (!backend)
@@ -285,8 +285,7 @@ Status serve(TopologyDescription_Deserialize_Args &args) {
   auto topology = std::make_unique<TopologyDescription>();
   llvm::StringRef bytes(args.serialized_topology, args.serialized_topology_size);
   if (bytes != "spokeshave-topology " + std::to_string(topology->fingerprint()))
-    return Status(StatusCode::FailedPrecondition,
-                  "SKS-R005: the topology is of another machine or build");
+    return statusOf(ErrorCode::ExecutableMismatch, "the topology is of another machine or build");
   args.topology = topology.release();
   return {};
 }

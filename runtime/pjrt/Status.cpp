@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/pjrt/Status.h"
 
-#include "support/Error.h"
-
 namespace spokeshave::pjrt {
 
 namespace {
@@ -70,7 +68,11 @@ Status toStatus(llvm::Error error) {
   if (!error)
     return {};
   std::unique_ptr<spokeshave::Error> ours = takeError(std::move(error));
-  return Status(codeOf(ours->getCode()), nameOf(ours->getCode()) + ": " + ours->getMessage());
+  return statusOf(ours->getCode(), ours->getMessage());
+}
+
+Status statusOf(ErrorCode code, const llvm::Twine &message) {
+  return Status(codeOf(code), nameOf(code) + ": " + message);
 }
 
 } // namespace spokeshave::pjrt

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "runtime/pjrt/PjrtAbi.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
@@ -44,6 +45,9 @@ private:
 
 /// One of the compiler's or runtime's errors, with the code a framework expects.
 Status toStatus(llvm::Error error);
+
+/// An error of ours: its stable name stands before `message`.
+Status statusOf(ErrorCode code, const llvm::Twine &message);
 
 inline Status invalidArgument(const llvm::Twine &message) {
   return Status(StatusCode::InvalidArgument, message);

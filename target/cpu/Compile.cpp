@@ -11,6 +11,7 @@
 
 #include "graph/GraphDialect.h"
 #include "graph/Pipeline.h"
+#include "input/NarrowFloats.h"
 #include "input/StablehloOps.h"
 #include "kernel/KernelDialect.h"
 #include "kernel/Lowering.h"
@@ -24,6 +25,7 @@
 #include "target/cpu/ObjectEmission.h"
 #include "target/cpu/Statistics.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/IR/Module.h"
 
@@ -125,11 +127,35 @@ llvm::Error Compilation::runPasses(llvm::function_ref<void(PassManager &)> build
   return llvm::Error::success();
 }
 
+/// The first operation, or owner of a block, with a value whose elements have no
+/// form in code.
+static Operation *findNarrowFloat(ModuleOp module, Type &found) {
+  Operation *where = nullptr;
+  auto isNarrow = [&](Type type) {
+    found = getElementTypeOrSelf(type);
+    return narrow::isNarrowFloat(found);
+  };
+  module.walk([&](Operation *op) {
+    bool has = llvm::any_of(op->getResultTypes(), isNarrow);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        has = has || llvm::any_of(block.getArgumentTypes(), isNarrow);
+    where = has ? op : nullptr;
+    return has ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return where;
+}
+
 llvm::Error Compilation::checkInput() {
   program->name = module.getName().value_or("program").str();
   show("stablehlo");
   if (failed(verify(module)))
     return fail(ErrorCode::InvalidProgram, "the program is against the specification");
+  Type narrowType;
+  if (Operation *op = findNarrowFloat(module, narrowType)) {
+    op->emitOpError("has elements of type ") << narrowType << ", which code has no form for";
+    return fail(ErrorCode::UnsupportedProgram, "a type is not supported");
+  }
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
     return makeError(ErrorCode::InvalidProgram, "the program has no function @main");

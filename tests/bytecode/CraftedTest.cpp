@@ -12,6 +12,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -117,7 +118,7 @@ Crafted::Attribute arrayOf(std::initializer_list<uint64_t> elements) {
   return {0, bytes.data};
 }
 
-/// The messages that reading gives; empty if there is a module.
+/// The messages of reader and verifier; empty if there is a valid module.
 std::string messagesOf(const std::string &bytes) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   std::string messages;
@@ -126,7 +127,7 @@ std::string messagesOf(const std::string &bytes) {
     return success();
   });
   auto module = readPortableBytecode(bytes, &context);
-  EXPECT_NE(succeeded(module), !messages.empty());
+  EXPECT_NE(succeeded(module) && succeeded(verify(**module)), !messages.empty());
   return messages;
 }
 

@@ -13,6 +13,7 @@
 #include "input/StablehloOps.h"
 #include "input/bytecode/OpTable.h"
 #include "input/bytecode/Reader.h"
+#include "support/Error.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -119,6 +120,29 @@ TEST(Reader, UserSourceLinesSurvive) {
     });
   });
   EXPECT_GE(found, 1);
+}
+
+/// The code of the error that reading gives, and its message.
+std::pair<StringRef, std::string> errorOf(StringRef program) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  auto module = readValidProgram(program, "p", context);
+  if (module)
+    return {};
+  std::unique_ptr<Error> error = takeError(module.takeError());
+  return {nameOf(error->getCode()), error->getMessage()};
+}
+
+TEST(Reader, WhatCannotBeReadAndWhatIsInvalidDiffer) {
+  EXPECT_EQ(errorOf("func.func @main(").first, "SKS-U001");
+  EXPECT_EQ(errorOf(StringRef("ML\xEFR\x0D", 5)).first, "SKS-U001");
+  auto [code, message] = errorOf(R"(
+    func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = "stablehlo.transpose"(%a) {permutation = array<i64: 1>} : (tensor<2xf32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    })");
+  EXPECT_EQ(code, "SKS-U002");
+  for (const char *part : {"p:3", "transpose_c2"})
+    EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
 // Bytecode stores properties in the order of their names.

@@ -43,6 +43,9 @@ PROGRAMS = {
         f32(3, 2),
         np.int32(5),
     ),
+    # rows shorter than a register, and ties
+    "top_k_short": (lambda x: (lax.top_k(x, 3), lax.top_k(x[0], 1), lax.top_k(x, 5)), f32(4, 5)),
+    "top_k_ties": (lambda x: lax.top_k(jnp.round(x), 4), f32(9, 7)),
     # reductions
     "sums": (lambda x: (x.sum(0), x.sum(1), x.sum(), x.max(1), x.min(0), jnp.var(x)), f32(129, 67)),
     "sum_middle": (lambda x: x.sum(1), f32(7, 33, 19)),
@@ -343,13 +346,16 @@ def test_program(compare, name):
     compare(function, *args, tolerance=tolerance.get(name))
 
 
-@pytest.mark.parametrize("name", ["svd", "eigh", "qr", "lu", "det", "inv"])
+@pytest.mark.parametrize("name", ["svd", "eigh", "eig", "qr", "lu", "det", "inv", "expm"])
 def test_linalg_custom_calls(compare, name):
     """LAPACK through jaxlib's FFI targets; signs of vectors are free, so products are compared."""
     a = f32(8, 8)
     functions = {
         "svd": lambda a: jnp.linalg.svd(a, compute_uv=False),
         "eigh": lambda a: jnp.linalg.eigh(a + a.T)[0],
+        # The comparator of a sort after a call, and products after a solve.
+        "eig": lambda a: (jnp.sort(jnp.abs(jnp.linalg.eigvals(a))), jnp.argsort(a[0])),
+        "expm": lambda a: (jax.scipy.linalg.expm(a), jax.vmap(jax.scipy.linalg.expm)(a[None])),
         "qr": lambda a: jnp.abs(jnp.linalg.qr(a)[1]),
         "lu": lambda a: jax.scipy.linalg.lu(a)[2],
         "det": jnp.linalg.det,

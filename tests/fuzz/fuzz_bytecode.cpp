@@ -3,9 +3,9 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whatever the bytes: a module that verifies, or a message. Start from the
-// programs in input/bytecode/test/Inputs; a failure prints its seed and leaves
-// its input in a file.
+// Whatever the bytes: a module that verifies, or a message of reader or verifier.
+// Start from the programs in input/bytecode/test/Inputs; a failure prints its seed
+// and leaves its input in a file.
 //
 //===----------------------------------------------------------------------===//
 #include "input/bytecode/Reader.h"
@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   });
   StringRef bytes(reinterpret_cast<const char *>(data), size);
   FailureOr<OwningOpRef<ModuleOp>> module = spokeshave::readPortableBytecode(bytes, &context);
-  if (succeeded(module) ? failed(verify(**module)) : errors == 0)
+  bool valid = succeeded(module) && succeeded(verify(**module));
+  if (valid == (errors != 0))
     std::abort();
   return 0;
 }
