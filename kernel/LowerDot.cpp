@@ -43,7 +43,8 @@ struct Plan : BlockSizes {
 /// for many rows, in windows that fit the near memory twice over.
 Plan makeUnitPlan(const MatrixProblem &view, int64_t bits, const machine::Machine &machine) {
   Plan plan;
-  plan.lanes = machine.lanes(bits);
+  // Narrow results leave lanes of the epilogue idle rather than pad the panels.
+  plan.lanes = std::min<int64_t>(machine.lanes(bits), llvm::alignTo(llvm::PowerOf2Ceil(view.n), 128));
   plan.registers = 1;
   plan.panel = plan.lanes;
   int64_t rows = llvm::alignTo(std::min<int64_t>(view.m, 512), 8);

@@ -318,14 +318,14 @@ llvm::Error Core::executeAcross(const Instruction &instruction) {
 // Matrix units
 //===----------------------------------------------------------------------===//
 
-/// A factor as the unit takes it in: floats are rounded to bf16.
+/// A factor as the unit takes it in: floats are rounded to bf16 (narrower ones are
+/// exact there) and kept as the bits of an f32.
 static Lane factorOf(Lane bits, ElementType type) {
-  if (type != ElementType::F32)
+  if (type == ElementType::I8)
     return bits;
-  float value;
-  uint32_t low = uint32_t(bits);
-  std::memcpy(&value, &low, 4);
-  return fromFloat(value, ElementType::BF16);
+  float value = toFloat(bits, type);
+  return fromFloat(toFloat(fromFloat(value, ElementType::BF16), ElementType::BF16),
+                   ElementType::F32);
 }
 
 /// The queues of the matrix units are the only interlock beside semaphores.
@@ -389,12 +389,11 @@ llvm::Error Core::executeMatrix(const Instruction &instruction) {
   // in f32 (or i32).
   std::vector<Lane> left = rows(instruction.a), result(kRegisterLanes);
   size_t depth = unit.active.size() / kLanes;
-  ElementType type = instruction.from == ElementType::F32 ? ElementType::BF16 : instruction.from;
   bool integers = instruction.type == ElementType::I32;
+  auto asFloat = [](Lane lane) { return toFloat(lane, ElementType::F32); };
   std::vector<float> weights;
   if (!integers)
-    for (Lane lane : unit.active)
-      weights.push_back(toFloat(lane, type));
+    llvm::append_range(weights, llvm::map_range(unit.active, asFloat));
   for (int64_t row = 0; row < kSublanes; ++row) {
     float sums[kLanes] = {};
     uint32_t wholes[kLanes] = {};
@@ -405,7 +404,7 @@ llvm::Error Core::executeMatrix(const Instruction &instruction) {
           wholes[n] += uint32_t(int8_t(factor)) * uint32_t(int8_t(unit.active[k * kLanes + n]));
         continue;
       }
-      float x = toFloat(factor, type);
+      float x = asFloat(factor);
       for (int64_t n = 0; n < kLanes; ++n)
         sums[n] += x * weights[k * kLanes + n];
     }

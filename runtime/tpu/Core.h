@@ -51,8 +51,8 @@ private:
     int64_t vmemBegin, vmemEnd;
   };
   struct MatrixUnit {
-    std::vector<Lane> latched, active; ///< rows of 128 lanes
-    spokeshave::tpu::ElementType type{};
+    /// Rows of 128 lanes: the bits of f32 for float factors, of the factors else.
+    std::vector<Lane> latched, active;
     std::deque<std::vector<Lane>> results;
     std::deque<int64_t> readyAt; ///< of the results
     int64_t busyUntil = 0;       ///< takes the next rows then

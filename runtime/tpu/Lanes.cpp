@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/tpu/Lanes.h"
 
+#include "kernel/TwoOverPi.h"
+
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/bit.h"
 
@@ -140,6 +142,7 @@ struct Loop {
   bool integer();
   bool floating();
   bool transcendental();
+  bool angle();
   bool conversion();
 };
 
@@ -278,6 +281,51 @@ bool Loop::transcendental() {
   }
 }
 
+/// A part of the remainder modulo pi/2 by Payne and Hanek's method: of 2/pi only the
+/// bits count whose product with the angle is neither a multiple of 4 nor far below
+/// the result's last place.
+double angleRemainder(double x, unsigned part) {
+  using kernel::kTwoOverPi;
+  using Wide = unsigned __int128;
+  uint64_t bits = llvm::bit_cast<uint64_t>(x);
+  uint64_t mantissa = (bits & ((uint64_t(1) << 52) - 1)) | uint64_t(1) << 52;
+  int64_t exponent = (bits >> 52) & 0x7ff; // x = mantissa * 2^(exponent - 1075)
+  int64_t at = std::max<int64_t>(0, exponent - (1075 + 2 - 64));
+  if (exponent == 0x7ff)
+    return std::nan("");
+  auto window = [&](int64_t i) { // 64 bits of 2/pi from bit at + 64 i
+    uint64_t high = kTwoOverPi[at / 64 + i], low = kTwoOverPi[at / 64 + i + 1];
+    return at % 64 ? high << (at % 64) | low >> (64 - at % 64) : high;
+  };
+  Wide low = Wide(mantissa) * window(2);
+  Wide middle = Wide(mantissa) * window(1) + uint64_t(low >> 64);
+  uint64_t top = mantissa * window(0) + uint64_t(middle >> 64);
+  // Two bits of quadrant, then a fraction of a quarter turn, taken as signed.
+  uint64_t quadrant = top >> 62;
+  Wide fraction = Wide(top) << 66 | Wide(uint64_t(middle)) << 2 | uint64_t(low) >> 62;
+  bool negative = fraction >> 127;
+  quadrant += negative;
+  long double turns = std::ldexp((long double)(negative ? -fraction : fraction), -128);
+  // 64 bits of pi/2 and 64 more: enough for what is kept of the product.
+  long double whole = 0x1.921fb54442d18468p+0L, rest = 0x1.898cc51701b839a2p-64L;
+  long double product = turns * whole;
+  long double error = std::fma(turns, whole, -product) + turns * rest;
+  double high = double(product), tail = double((product - high) + error);
+  bool flip = negative != bool(bits >> 63);
+  if (part == 0)
+    return double((bits >> 63 ? 4 - quadrant % 4 : quadrant) % 4);
+  double value = part == 1 ? high : tail;
+  return flip ? -value : value;
+}
+
+bool Loop::angle() {
+  if (instruction.op != Opcode::ReduceAngle)
+    return false;
+  return each([&](size_t i) {
+    return laneOf<double>(angleRemainder(floatOf<double>(a[i]), instruction.predicate));
+  });
+}
+
 bool Loop::conversion() {
   int64_t to = bitsOf(instruction.type), from = bitsOf(instruction.from);
   bool doubleTo = instruction.type == ElementType::F64;
@@ -360,7 +408,8 @@ Lane fromFloat(float value, ElementType type) {
 
 bool compute(const Instruction &instruction, Operand a, Operand b, Operand c, Lane *dst) {
   Loop loop{instruction, a, b, c, dst};
-  return loop.integer() || loop.floating() || loop.transcendental() || loop.conversion();
+  return loop.integer() || loop.floating() || loop.transcendental() || loop.angle() ||
+         loop.conversion();
 }
 
 } // namespace spokeshave::runtime::tpu

@@ -88,7 +88,7 @@ private:
 
 bool DotExpander::suitsUnits() {
   auto isFloat = [](Type type) { return type.isF32() || type.isBF16(); };
-  bool floats = isFloat(aElement) && aElement == bElement && sum.isF32();
+  bool floats = isFloat(aElement) && isFloat(bElement) && sum.isF32();
   bool integers = aElement.isInteger(8) && bElement.isInteger(8) && sum.isInteger(32);
   return (floats || integers) && op.getADepthStride() == 1 &&
          op.getDepth().getDefiningOp<arith::ConstantIndexOp>();

@@ -277,6 +277,15 @@ LogicalResult Selector::selectConversion(Operation &op, Opcode opcode) {
 LogicalResult Selector::selectValue(Operation &op) {
   if (isa<arith::ConstantOp>(op))
     return success(); // made where it is used
+  if (isa<spokeshave::kernel::ReduceAngleOp>(op)) {
+    Reg angle = get(op.getOperand(0));
+    for (OpResult result : op.getResults()) {
+      Reg part = newReg(result.getType());
+      emit(Opcode::ReduceAngle, result.getType(), part, angle).predicate = result.getResultNumber();
+      values[result] = part;
+    }
+    return success();
+  }
   if (op.getNumResults() == 1) {
     if (std::optional<Opcode> opcode = opcodeOf(op))
       return selectArithmetic(op, *opcode);

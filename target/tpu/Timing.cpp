@@ -84,6 +84,9 @@ int64_t Timing::occupancy(const Instruction &instruction) const {
     break;
   case Opcode::MatrixPush:
     return matrixRows;
+  case Opcode::ReduceAngle: // integer products of 192 bits, in words of 32
+    registers = 100;
+    break;
   default:
     break;
   }
