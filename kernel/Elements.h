@@ -222,6 +222,11 @@ private:
 /// type.
 int64_t chooseLanes(graph::FusionOp fusion, const machine::Machine &machine);
 
+/// Of a value that several registers side by side may hold.
+inline int64_t mostLanes(const machine::Machine &machine) {
+  return std::max<int64_t>(machine.maxLanes, 256);
+}
+
 /// A rough price of one element of the fusion's results in picoseconds, vectors
 /// taken into account: decides the size of tasks.
 int64_t picosecondsPerElement(graph::FusionOp fusion, int64_t lanes);

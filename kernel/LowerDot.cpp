@@ -44,7 +44,8 @@ struct Plan : BlockSizes {
 Plan makeUnitPlan(const MatrixProblem &view, int64_t bits, const machine::Machine &machine) {
   Plan plan;
   // Narrow results leave lanes of the epilogue idle rather than pad the panels.
-  plan.lanes = std::min<int64_t>(machine.lanes(bits), llvm::alignTo(llvm::PowerOf2Ceil(view.n), 128));
+  plan.lanes =
+      std::min<int64_t>(machine.lanes(bits), llvm::alignTo(llvm::PowerOf2Ceil(view.n), 128));
   plan.registers = 1;
   plan.panel = plan.lanes;
   int64_t rows = llvm::alignTo(std::min<int64_t>(view.m, 512), 8);
@@ -388,7 +389,10 @@ LogicalResult DotLowering::run() {
     }
   }
   if (packA) {
-    int64_t stride = llvm::alignTo(view.k, 16) + 16, height = llvm::alignTo(plan.rows, plan.lanes);
+    // Whole registers are stored: a row's last one stays within the row.
+    int64_t stride = lowering.machine.matrixTile ? llvm::alignTo(view.k, plan.lanes)
+                                                 : llvm::alignTo(view.k, 16) + 16;
+    int64_t height = llvm::alignTo(plan.rows, plan.lanes);
     for (int i = 0; i < (isComplex ? 3 : 1); ++i)
       a.push_back(across ? Panel{scratch(view.k * height), {}, 1, height}
                          : Panel{scratch(plan.rows * stride), {}, stride, 1});

@@ -76,8 +76,8 @@ void ColumnLowering::plan() {
     rows = 1;
   }
   // Several registers side by side hide the latency of additions.
-  int64_t most = std::max<int64_t>(lowering.machine.maxLanes, 256);
-  lanes = std::min<int64_t>({4 * width, most, int64_t(llvm::PowerOf2Ceil(extent))});
+  lanes = std::min<int64_t>(
+      {4 * width, mostLanes(lowering.machine), int64_t(llvm::PowerOf2Ceil(extent))});
   int64_t price = picosecondsPerElement(fusion, std::min(lanes, width)) * reduced;
   int64_t target = std::max<int64_t>(1, 20'000'000 / std::max<int64_t>(1, price));
   if (extent > target || extent > 4 * lanes) {

@@ -130,7 +130,8 @@ void RowsLowering::chooseLoops() {
     if (padded < best)
       best = padded, lanes = width * factor;
   }
-  lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(inner));
+  lanes =
+      std::min<int64_t>({lanes, mostLanes(lowering.machine), int64_t(llvm::PowerOf2Ceil(inner))});
   if (!llvm::all_of(reduces, isOrderFree)) // one element after another
     lanes = width = 1;
 }

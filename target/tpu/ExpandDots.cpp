@@ -207,7 +207,9 @@ void DotExpander::columnGroup(Value column, int64_t columns) {
 
 /// One row, a register of columns: c += a[i, k] * b[k, :] for k upwards.
 void DotExpander::onVectors() {
+  // A register of c stays within its row, which is padded to the row's stride.
   int64_t lanes = sum.getIntOrFloatBitWidth() == 64 ? kRegisterLanes / 2 : kRegisterLanes;
+  lanes = std::min<int64_t>(lanes, op.getCRowStride());
   auto extend = [&](Value value) -> Value {
     Type from = getElementTypeOrSelf(value.getType());
     Type to = sum;

@@ -45,6 +45,11 @@ LogicalResult Selector::selectBlock(mlir::Block &block) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       continue;
     location = addLocation(kernel, describeLocation(op.getLoc()));
+    for (Type type : op.getResultTypes())
+      if (auto vector = dyn_cast<VectorType>(type);
+          vector && vector.getNumElements() > kRegisterLanes)
+        return op.emitOpError() << "makes a value of " << vector.getNumElements()
+                                << " lanes, more than a register has";
     if (failed(select(op)))
       return failure();
   }
