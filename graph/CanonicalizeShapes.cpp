@@ -74,6 +74,31 @@ struct ReduceOfNothing : OpRewritePattern<sh::ReduceOp> {
   }
 };
 
+/// What has no elements need not be computed. Operations that call or loop keep
+/// their effects, and reshapes of constants are left to others.
+struct EmptyResults : RewritePattern {
+  EmptyResults(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    auto isEmpty = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0 &&
+             (tensor.getElementType().isIntOrFloat() || isa<ComplexType>(tensor.getElementType()));
+    };
+    if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isEmpty) ||
+        !isa_and_present<sh::StablehloDialect>(op->getDialect()) ||
+        isa<sh::ConstantOp, sh::CustomCallOp, sh::CompositeOp, sh::WhileOp, sh::IfOp, sh::CaseOp,
+            sh::OptimizationBarrierOp, sh::InfeedOp, sh::RecvOp>(op))
+      return failure();
+    SmallVector<Value> results;
+    for (Type type : op->getResultTypes()) {
+      auto value = DenseElementsAttr::getFromRawBuffer(cast<RankedTensorType>(type), {});
+      results.push_back(rewriter.create<sh::ConstantOp>(op->getLoc(), cast<ElementsAttr>(value)));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 /// Dimensions of size 1 have no order.
 struct TransposeIsReshape : OpRewritePattern<sh::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -264,10 +289,11 @@ struct ReduceOfOnes : OpRewritePattern<sh::ReduceOp> {
 } // namespace
 
 void spokeshave::graph::populateShapeRewrites(RewritePatternSet &patterns) {
-  patterns.add<IdentityReshape, ReshapeOfReshape, TransposeIsReshape, TransposeOfTranspose,
-               BroadcastIsReshape, BroadcastOfBroadcast, SqueezeBroadcastOperand, BroadcastToInDim,
-               IdentityReverse, ReverseOfReverse, ReduceOfNothing, ReduceOfOnes>(
-      patterns.getContext());
+  patterns
+      .add<EmptyResults, IdentityReshape, ReshapeOfReshape, TransposeIsReshape,
+           TransposeOfTranspose, BroadcastIsReshape, BroadcastOfBroadcast, SqueezeBroadcastOperand,
+           BroadcastToInDim, IdentityReverse, ReverseOfReverse, ReduceOfNothing, ReduceOfOnes>(
+          patterns.getContext());
   patterns.add<ShapeOfSplat<sh::ReshapeOp>, ShapeOfSplat<sh::TransposeOp>,
                ShapeOfSplat<sh::BroadcastInDimOp>, ShapeOfSplat<sh::ReverseOp>,
                ShapeOfSplat<sh::SliceOp>>(patterns.getContext());

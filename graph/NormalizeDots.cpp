@@ -133,7 +133,7 @@ struct TransposeOfDot : OpRewritePattern<sh::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(sh::TransposeOp op, PatternRewriter &rewriter) const override {
     auto dot = op.getOperand().getDefiningOp<sh::DotGeneralOp>();
-    if (!dot || !dot->hasOneUse() || dot->hasAttr("algorithm") ||
+    if (!dot || !dot->hasOneUse() || dot.getAlgorithm() ||
         getElementTypeOrSelf(dot.getLhs().getType()) !=
             getElementTypeOrSelf(dot.getRhs().getType()))
       return failure();
@@ -190,6 +190,47 @@ struct DotToDotGeneral : OpRewritePattern<sh::DotOp> {
   }
 };
 
+/// Products are computed at least as precisely as their algorithm asks: narrow
+/// floats are summed in f32 whatever is done. So an algorithm matters only where
+/// it names f64. Operands of two float types meet in f32 or f64.
+struct DropAlgorithm : OpRewritePattern<sh::DotGeneralOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(sh::DotGeneralOp op, PatternRewriter &rewriter) const override {
+    Type lhs = getElementTypeOrSelf(op.getLhs().getType());
+    Type rhs = getElementTypeOrSelf(op.getRhs().getType());
+    auto algorithm = op.getAlgorithm();
+    if (!isa<FloatType>(lhs) || !isa<FloatType>(rhs) || (lhs == rhs && !algorithm))
+      return failure();
+    bool wide = lhs.isF64() || rhs.isF64();
+    if (algorithm)
+      wide |= algorithm->getAccumulationType().isF64() ||
+              algorithm->getLhsPrecisionType().isF64() || algorithm->getRhsPrecisionType().isF64();
+    auto product = cast<sh::DotGeneralOp>(rewriter.clone(*op));
+    product.removeAlgorithmAttr();
+    auto type = cast<RankedTensorType>(op.getType());
+    if (wide || lhs != rhs) {
+      Type common = wide ? Type(rewriter.getF64Type()) : Type(rewriter.getF32Type());
+      rewriter.setInsertionPoint(product);
+      auto widen = [&](Value operand) -> Value {
+        auto old = cast<RankedTensorType>(operand.getType());
+        if (old.getElementType() == common)
+          return operand;
+        return rewriter.create<sh::ConvertOp>(op.getLoc(), old.clone(common), operand);
+      };
+      product.getLhsMutable().assign(widen(op.getLhs()));
+      product.getRhsMutable().assign(widen(op.getRhs()));
+      if (wide)
+        product.getResult().setType(type.clone(common));
+      rewriter.setInsertionPoint(op);
+    }
+    if (product.getType() == type)
+      rewriter.replaceOp(op, product);
+    else
+      rewriter.replaceOpWithNewOp<sh::ConvertOp>(op, type, product.getResult());
+    return success();
+  }
+};
+
 /// A sum of one product is that product: an outer product, or a scaling, which as
 /// elementwise work fuses with its neighbours.
 struct DotOfOne : OpRewritePattern<sh::DotGeneralOp> {
@@ -225,13 +266,40 @@ struct DotOfOne : OpRewritePattern<sh::DotGeneralOp> {
   }
 };
 
+/// A sum of no products is zero.
+struct DotOfNone : OpRewritePattern<sh::DotGeneralOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(sh::DotGeneralOp op, PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    Type element = type.getElementType();
+    Dims contracting(op.getDotDimensionNumbers().getLhsContractingDimensions());
+    if (product(shapeOf(op.getLhs()), contracting) != 0 || !type.hasStaticShape() ||
+        (!element.isIntOrFloat() && !isa<ComplexType>(element)))
+      return failure();
+    auto scalar = rewriter.create<sh::ConstantOp>(
+        op.getLoc(), cast<ElementsAttr>(zeroOf(RankedTensorType::get({}, element))));
+    rewriter.replaceOpWithNewOp<sh::BroadcastInDimOp>(op, type, scalar.getResult(),
+                                                      rewriter.getDenseI64ArrayAttr({}));
+    return success();
+  }
+
+  static DenseElementsAttr zeroOf(RankedTensorType type) {
+    Type element = type.getElementType();
+    if (auto complex = dyn_cast<ComplexType>(element))
+      element = complex.getElementType();
+    int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    SmallVector<char> zeros(isa<ComplexType>(type.getElementType()) ? 2 * bytes : bytes, 0);
+    return DenseElementsAttr::getFromRawBuffer(type, zeros);
+  }
+};
+
 class NormalizeDotsPass : public graph::impl::NormalizeDotsBase<NormalizeDotsPass> {
   void runOnOperation() override {
     GreedyRewriteConfig config;
     config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled;
     // Transposes first: they are recognised on products as they were written.
     RewritePatternSet swaps(&getContext()), normal(&getContext());
-    swaps.add<DotToDotGeneral, TransposeOfDot>(&getContext());
+    swaps.add<DotToDotGeneral, DotOfNone, DropAlgorithm, TransposeOfDot>(&getContext());
     normal.add<NormalizeDot, DotOfOne>(&getContext());
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(swaps), config)) ||
         failed(applyPatternsAndFoldGreedily(getOperation(), std::move(normal), config)))

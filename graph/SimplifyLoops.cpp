@@ -73,8 +73,10 @@ sh::WhileOp readInvariantsInPlace(sh::WhileOp loop) {
       continue;
     Value outside = loop->getOperand(i);
     conditionOf(loop).getArgument(i).replaceAllUsesWith(outside);
-    bodyOf(loop).getArgument(i).replaceUsesWithIf(
-        outside, [&](OpOperand &use) { return use.getOwner() != yield; });
+    // Other places of the yield may hand the same value on.
+    bodyOf(loop).getArgument(i).replaceUsesWithIf(outside, [&](OpOperand &use) {
+      return use.getOwner() != yield || use.getOperandNumber() != i;
+    });
     loop->getResult(i).replaceAllUsesWith(outside);
     dropped.set(i);
   }

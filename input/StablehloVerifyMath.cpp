@@ -78,8 +78,12 @@ static LogicalResult verifyDotTypes(DotGeneralOp op) {
   if (isa<quant::QuantizedType>(lhs) || isa<quant::QuantizedType>(rhs) ||
       isa<quant::QuantizedType>(result))
     return verifyQuantizedProduct(op, 14, 17, 20, lhs, rhs, result);
-  // An algorithm may name the types that the operands are rounded to.
-  if (lhs != rhs && !op.getAlgorithm())
+  // An algorithm may name the types that the operands are rounded to. Producers
+  // also mix formats of one byte, which the public verifier lets pass.
+  auto isByteFloat = [](Type type) {
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+  };
+  if (lhs != rhs && !op.getAlgorithm() && !(isByteFloat(lhs) && isByteFloat(rhs)))
     return violation(op, 13) << "operands must have the same element type, got " << lhs << " and "
                              << rhs;
   return success();

@@ -184,6 +184,8 @@ static Complex complexTanh(const Complex &z) {
   Num small = sine * cosine * exp(size * -2.0) * 4.0;
   small = select(isInfinite(z.re),
                  copySign(t.constant(0.0), select(isNan(sine), z.im, sine * cosine)), small);
+  // An angle that is no number leaves no limit, but for infinite x.
+  one = select(isNan(sine) & ~isInfinite(z.re), t.constant(kNan), one);
   Complex result = chooseBetween(ge(size, 20.0), {one, small}, plain);
   return {select(eq(z.re, 0.0) & ~isNan(t), z.re, result.re),
           select(eq(z.im, 0.0), z.im, result.im)};
@@ -202,6 +204,8 @@ static Complex complexExpm1(const Complex &z) {
   Complex far = complexExp(z);
   far.re = far.re - 1.0;
   Complex result = chooseBetween(lt(abs(z.re), 1.0), near, far);
+  // exp vanishes at -infinity whatever the angle; expm1 has no limit there.
+  result = chooseBetween(isNan(sine), {sine, sine}, result);
   return {result.re, select(eq(z.im, 0.0), z.im, result.im)};
 }
 
@@ -259,9 +263,13 @@ static FailureOr<Complex> emitInDouble(Operation *op, const Complex &z, const Co
         return Complex{l.im, -l.re};
       })
       .Case([&](hlo::SignOp) {
-        Num size = hypot(z.re, z.im);
+        // The modulus of the largest numbers overflows, that of the smallest has few bits.
+        Num large = select(gt(abs(z.re), abs(z.im)), abs(z.re), abs(z.im));
+        Num one = z.re.constant(1.0), down = z.re.constant(0x1p-10), up = z.re.constant(0x1p200);
+        Num factor = select(gt(large, 0x1p1000), down, select(lt(large, 0x1p-900), up, one));
+        Num re = z.re * factor, im = z.im * factor, size = hypot(re, im);
         Num isZero = eq(size, 0.0);
-        return Complex{select(isZero, z.re, z.re / size), select(isZero, z.im, z.im / size)};
+        return Complex{select(isZero, z.re, re / size), select(isZero, z.im, im / size)};
       })
       .Case([&](hlo::AbsOp) { return Complex{hypot(z.re, z.im), {}}; })
       .Default([](Operation *) { return failure(); });

@@ -44,6 +44,9 @@ private:
   OpBuilder &builder;
   hlo::ScatterDimensionNumbersAttr dims;
   RankedTensorType operand, updates, indices;
+  /// The starts as the indices have them: those of Starts are Index objects, which
+  /// know that what is stored is inside, and are 0 where only 0 is.
+  SmallVector<Value> given;
   SmallVector<int64_t> scatterDims; ///< of updates, not in a window
   SmallVector<int64_t> windowDims;  ///< of the operand, those of update windows in order
 };
@@ -67,6 +70,7 @@ ScatterLowering::ScatterLowering(FusionLowering &lowering, hlo::ScatterOp op,
 LogicalResult ScatterLowering::findStarts(const Position &scatterAt, Starts &starts) {
   int64_t vectorDim = dims.getIndexVectorDim();
   starts.assign(operand.getRank(), std::nullopt);
+  given.assign(operand.getRank(), Value());
   auto position = [&](int64_t component) {
     Position at(scatterAt);
     if (vectorDim < indices.getRank())
@@ -80,6 +84,7 @@ LogicalResult ScatterLowering::findStarts(const Position &scatterAt, Starts &sta
     Type element = indices.getElementType();
     Value wide = isUnsigned(element) ? index->re.zeroExtended(64) : index->re.signExtended(64);
     Value start = builder.create<arith::IndexCastOp>(lowering.loc(), builder.getIndexType(), wide);
+    given[dim] = start;
     starts[dim] = space.variable(start, 0, operand.getDimSize(dim) - 1);
   }
   // Batching dimensions of the operand go along with those of the indices.
@@ -99,8 +104,7 @@ LogicalResult ScatterLowering::emitWindow(const Starts &starts, const Position &
   int64_t dim = windowDims[number], extent = operand.getDimSize(dim);
   int64_t size = updates.getDimSize(dims.getUpdateWindowDims()[number]);
   Value lower = lowering.constant(0), upper = lowering.constant(size);
-  if (starts[dim]) {
-    Value start = space.scalar(*starts[dim]);
+  if (Value start = given[dim]) {
     Value before = builder.create<arith::SubIOp>(loc, lower, start);
     Value left = builder.create<arith::SubIOp>(loc, lowering.constant(extent), start);
     lower = builder.create<arith::MaxSIOp>(loc, lower, before);
@@ -168,14 +172,10 @@ LogicalResult ScatterLowering::emitUpdate(const Position &scatterAt) {
     Value holds = builder.create<arith::CmpIOp>(loc, predicate, value, lowering.constant(bound));
     inside = inside ? builder.create<arith::AndIOp>(loc, inside, holds) : holds;
   };
-  for (auto [dim, start] : llvm::enumerate(starts)) {
-    if (!start || llvm::is_contained(dims.getInputBatchingDims(), int64_t(dim)))
-      continue;
-    // Dimensions with a window are cut by its loop.
-    if (llvm::is_contained(windowDims, int64_t(dim)))
-      continue;
-    require(arith::CmpIPredicate::ult, space.scalar(*start), operand.getDimSize(dim));
-  }
+  // Dimensions with a window are cut by its loop.
+  for (auto [dim, start] : llvm::enumerate(given))
+    if (start && !llvm::is_contained(windowDims, int64_t(dim)))
+      require(arith::CmpIPredicate::ult, start, operand.getDimSize(dim));
   Position window;
   if (!inside)
     return emitWindow(starts, scatterAt, window, 0);

@@ -166,9 +166,12 @@ Num kernel::hypot(Num x, Num y) {
   Num large = select(swap, ay, ax), small = select(swap, ax, ay);
   Num high = x.constant(x.bits() == 64 ? 0x1p500 : 0x1p60);
   Num low = x.constant(x.bits() == 64 ? 0x1p-500 : 0x1p-60);
+  // Far enough that neither the largest square overflows nor the smallest vanishes.
+  Num bigger = x.constant(x.bits() == 64 ? 0x1p600 : 0x1p100);
+  Num smaller = x.constant(x.bits() == 64 ? 0x1p-600 : 0x1p-100);
   Num one = x.constant(1.0);
-  Num down = select(gt(large, high), low, select(lt(large, low), high, one));
-  Num up = select(gt(large, high), high, select(lt(large, low), low, one));
+  Num down = select(gt(large, high), smaller, select(lt(large, low), bigger, one));
+  Num up = select(gt(large, high), bigger, select(lt(large, low), smaller, one));
   Num a = large * down, b = small * down;
   Num result = sqrt(fma(a, a, b * b)) * up;
   result = select(isNan(x) | isNan(y), x + y, result);

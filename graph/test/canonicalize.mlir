@@ -77,3 +77,19 @@ func.func @integers(%x: tensor<4xi32>, %p: tensor<i1>) -> (tensor<4xi32>, tensor
   %2 = stablehlo.select %p, %x, %x : tensor<i1>, tensor<4xi32>
   return %0, %1, %2 : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
 }
+
+// Nothing is computed for no elements; a sum over none is its initial value.
+// CHECK-LABEL: func.func @empty
+// CHECK-NOT: stablehlo.dot_general
+// CHECK-NOT: stablehlo.sort
+// CHECK-DAG: stablehlo.constant dense<> : tensor<0x4xf32>
+// CHECK-DAG: stablehlo.constant dense<> : tensor<0x3xf32>
+func.func @empty(%x: tensor<0x3xf32>, %y: tensor<3x4xf32>) -> (tensor<0x4xf32>, tensor<0x3xf32>) {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<0x3xf32>, tensor<3x4xf32>) -> tensor<0x4xf32>
+  %1 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %2 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<0x3xf32>) -> tensor<0x3xf32>
+  return %0, %1 : tensor<0x4xf32>, tensor<0x3xf32>
+}

@@ -25,3 +25,38 @@ func.func @gradient(%dz: tensor<3x5xf32>, %x: tensor<3x7xf32>) -> tensor<7x5xf32
   %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<5x7xf32>) -> tensor<7x5xf32>
   return %1 : tensor<7x5xf32>
 }
+
+// -----
+
+// Narrow floats are summed in f32 without being told; f64 must be asked for.
+// CHECK-LABEL: func.func @algorithm
+// CHECK: stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+// CHECK: %[[L:.*]] = stablehlo.convert %arg0 : (tensor<3x4xf32>) -> tensor<3x4xf64>
+// CHECK: %[[R:.*]] = stablehlo.convert %arg1 : (tensor<4x5xf32>) -> tensor<4x5xf64>
+// CHECK: %[[D:.*]] = stablehlo.dot_general %[[L]], %[[R]], contracting_dims = [1] x [0] : (tensor<3x4xf64>, tensor<4x5xf64>) -> tensor<3x5xf64>
+// CHECK: stablehlo.convert %[[D]] : (tensor<3x5xf64>) -> tensor<3x5xf32>
+func.func @algorithm(%a: tensor<3x4xf32>, %b: tensor<4x5xf32>) -> (tensor<3x5xf32>, tensor<3x5xf32>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 9, allow_imprecise_accumulation = false> : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f64, rhs_precision_type = f64, accumulation_type = f64, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  return %0, %1 : tensor<3x5xf32>, tensor<3x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @mixed
+// CHECK-COUNT-2: stablehlo.convert {{.*}} -> tensor<{{.*}}xf32>
+// CHECK: stablehlo.dot_general {{.*}} : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+func.func @mixed(%a: tensor<3x4xf8E4M3FN>, %b: tensor<4x5xf8E5M2>) -> tensor<3x5xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<3x4xf8E4M3FN>, tensor<4x5xf8E5M2>) -> tensor<3x5xf32>
+  return %0 : tensor<3x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @of_none
+// CHECK: stablehlo.constant dense<0.000000e+00> : tensor<3x4xf32>
+// CHECK-NOT: stablehlo.dot_general
+func.func @of_none(%a: tensor<3x0xf32>, %b: tensor<0x4xf32>) -> tensor<3x4xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<3x0xf32>, tensor<0x4xf32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}

@@ -86,3 +86,24 @@ func.func @counters(%x: tensor<i32>) -> tensor<i32> {
   }
   return %0#2 : tensor<i32>
 }
+
+// -----
+
+// An invariant that the yield also hands to another place.
+// CHECK-LABEL: func.func @handed_on_twice
+// CHECK: stablehlo.while(%[[I:.*]] = %{{.*}}, %[[A:.*]] = %{{.*}})
+// CHECK: stablehlo.return %{{.*}}, %arg0
+func.func @handed_on_twice(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %a = %y, %b = %x) : tensor<i32>, tensor<f32>, tensor<f32>
+  cond {
+    %three = stablehlo.constant dense<3> : tensor<i32>
+    %1 = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %1 = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %1, %b, %b : tensor<i32>, tensor<f32>, tensor<f32>
+  }
+  return %0#1, %0#2 : tensor<f32>, tensor<f32>
+}

@@ -65,13 +65,16 @@ Attribute tensorFromBytes(ShapedType type, StringRef bytes, bool asConstant) {
     return {};
   uint64_t numElements = type.getNumElements();
   Type element = type.getElementType();
+  uint64_t size = storedSize(element);
+  // A writer that folded a program may leave the one element of a splat that has none.
+  if (numElements == 0 && size != 0 && (bytes.size() == size || bytes.empty()))
+    return DenseElementsAttr::getFromRawBuffer(type, {});
   if (element.isSignlessInteger(1))
     return boolsFromBytes(type, numElements, bytes, asConstant);
   if (narrow::isNarrowFloat(element))
     return bytes.size() == numElements || (bytes.size() == 1 && numElements > 0)
                ? narrow::constantFromBytes(type, {bytes.data(), bytes.size()})
                : DenseElementsAttr();
-  uint64_t size = storedSize(element);
   bool isSplat = bytes.size() == size && numElements > 0;
   if (size == 0 || (!isSplat && (numElements > bytes.size() || bytes.size() != numElements * size)))
     return {};

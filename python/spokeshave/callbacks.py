@@ -17,6 +17,7 @@ import dataclasses
 import functools
 import itertools
 import json
+import logging
 import time
 import traceback
 import uuid
@@ -41,6 +42,19 @@ _HANDLER_TYPE = ctypes.CFUNCTYPE(
 )
 _API_VERSION = 3
 
+logger = logging.getLogger(__name__)
+
+# What JAX makes of 64-bit types where they are off.
+_NARROW = {
+    np.dtype(wide): np.dtype(narrow)
+    for wide, narrow in (
+        (np.int64, np.int32),
+        (np.uint64, np.uint32),
+        (np.float64, np.float32),
+        (np.complex128, np.complex64),
+    )
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Callback:
@@ -49,11 +63,16 @@ class Callback:
     function: Callable[..., Sequence[Any]]
     inputs: tuple[tuple[tuple[int, ...], np.dtype], ...]
     outputs: tuple[tuple[tuple[int, ...], np.dtype], ...]
+    x64: bool  # whether the program was lowered with 64-bit types
 
     def __call__(self, out: int, ins: Any) -> None:
         """Runs the function on the buffers at the addresses `ins`, writing to `out`."""
+        import jax
+
         arguments = [_view(ins[i], *spec).copy() for i, spec in enumerate(self.inputs)]
-        results = self.function(*arguments)
+        # The setting of the caller's thread is not that of this one.
+        with jax.enable_x64(self.x64):
+            results = self.function(*arguments)
         if len(results) != len(self.outputs):
             raise RuntimeError(
                 f"the callback returned {len(results)} values, {len(self.outputs)} were declared"
@@ -61,10 +80,17 @@ class Callback:
         addresses = _output_addresses(out, len(self.outputs))
         for i, (value, spec, address) in enumerate(zip(results, self.outputs, addresses)):
             value = np.asarray(value)
-            if value.shape != spec[0] or value.dtype != spec[1]:
+            if not self.x64:  # Python's numbers and NumPy's defaults have 64 bits
+                value = value.astype(_NARROW.get(value.dtype, value.dtype), copy=False)
+            if value.shape != spec[0]:
                 raise RuntimeError(
-                    f"the callback's result {i} is {value.dtype}{list(value.shape)},"
-                    f" declared was {spec[1]}{list(spec[0])}"
+                    f"Incorrect output shape for return value #{i}: declared {list(spec[0])},"
+                    f" returned {list(value.shape)}"
+                )
+            if value.dtype != spec[1]:
+                raise RuntimeError(
+                    f"Incorrect output dtype for return value #{i}: declared {spec[1]},"
+                    f" returned {value.dtype}"
                 )
             _view(address, *spec)[...] = value
 
@@ -124,14 +150,24 @@ def _specs(avals: Sequence[Any]) -> tuple[tuple[tuple[int, ...], np.dtype], ...]
     return tuple((tuple(aval.shape), np.dtype(aval.dtype)) for aval in avals)
 
 
-def _emit(ctx: Any, operands: Sequence[Any], function: Callable, side_effect: bool) -> list[Any]:
+def _emit(
+    ctx: Any,
+    operands: Sequence[Any],
+    function: Callable,
+    side_effect: bool,
+    avals: tuple[Sequence[Any], Sequence[Any]] | None = None,
+) -> list[Any]:
     """Emits the custom call and ties the function's life to the module's."""
-    from jax._src import core
+    from jax._src import config, core
     from jax._src.interpreters import mlir
 
-    avals_in = [a for a in ctx.avals_in if a is not core.abstract_token]
-    avals_out = [a for a in ctx.avals_out if a is not core.abstract_token]
-    callback = Callback(function, _specs(avals_in), _specs(avals_out))
+    avals_in, avals_out = (
+        [a for a in side if a is not core.abstract_token]
+        for side in avals or (ctx.avals_in, ctx.avals_out)
+    )
+    callback = Callback(
+        function, _specs(avals_in), _specs(avals_out), bool(config.enable_x64.value)
+    )
     number = next(_numbers)
     _callbacks[number] = callback
     lease = _Lease()
@@ -148,13 +184,19 @@ def _emit(ctx: Any, operands: Sequence[Any], function: Callable, side_effect: bo
     return list(call.results)
 
 
-def _call_flat(callback: Callable, drop_results: bool = False) -> Callable[..., Sequence[Any]]:
-    """The user's function on flat jax.Arrays, as JAX documents it."""
+def _call_flat(
+    callback: Callable, name: str, drop_results: bool = False
+) -> Callable[..., Sequence[Any]]:
+    """The user's function on flat jax.Arrays, as JAX documents it; logs its exceptions."""
 
     def run(*arrays: np.ndarray) -> Sequence[Any]:
         import jax
 
-        results = callback(*(jax.numpy.asarray(a) for a in arrays))
+        try:
+            results = callback(*jax.device_put(arrays))
+        except BaseException:
+            logger.exception("jax.%s failed", name)
+            raise
         return () if drop_results else tuple(np.asarray(r) for r in results)
 
     return run
@@ -207,6 +249,25 @@ def _serve_eager_debugging() -> None:
     debugging.debug_callback_impl = run  # debug_print calls it by this name
 
 
+def _serve_other_rules(platform: str) -> None:
+    """Rules of JAX's CPU that call back on their own (checkify, sparse solvers) do it our way."""
+    import jax.interpreters.mlir
+    from jax._src import callback as jax_callback
+
+    original = jax_callback.emit_python_callback
+
+    @functools.wraps(original)
+    def emit(ctx, callback, token, operands, operand_avals, result_avals, **options):
+        avals = (operand_avals, result_avals)
+        if tuple(ctx.module_context.platforms) != (platform,):
+            return original(ctx, callback, token, operands, *avals, **options)
+        side_effect = options["has_side_effect"]
+        return _emit(ctx, operands, callback, side_effect, avals), token, None
+
+    jax_callback.emit_python_callback = emit
+    jax.interpreters.mlir.emit_python_callback = emit
+
+
 def register(platform: str) -> None:
     """Registers the handler with the runtime and the rules with JAX. Idempotent."""
     from jax._src import callback as jax_callback
@@ -216,16 +277,17 @@ def register(platform: str) -> None:
     _library.load().spokeshave_register_custom_call(TARGET.encode(), b"execute", address, 0, 0)
 
     def pure(ctx, *args, callback, **_):
-        return _emit(ctx, args, _call_flat(callback), side_effect=False)
+        return _emit(ctx, args, _call_flat(callback, "pure_callback"), side_effect=False)
 
     def io(ctx, *args, callback, ordered, **_):
-        results = _emit(ctx, args, _call_flat(callback), side_effect=True)
+        results = _emit(ctx, args, _call_flat(callback, "io_callback"), side_effect=True)
         if ordered:
             _pass_tokens(ctx, jax_callback._OrderedIOEffect)
         return results
 
     def debug(ctx, *args, callback, effect, **_):
-        results = _emit(ctx, args, _call_flat(callback, drop_results=True), side_effect=True)
+        run = _call_flat(callback, "debug.callback", drop_results=True)
+        results = _emit(ctx, args, run, side_effect=True)
         if effect is debugging.ordered_debug_effect:
             _pass_tokens(ctx, effect)
         return results
@@ -240,3 +302,4 @@ def register(platform: str) -> None:
     lowering.set_rule(debugging.debug_callback_p, debug, platform)
     lowering.set_rule(debugging.debug_print_p, debug_print, platform)
     _serve_eager_debugging()
+    _serve_other_rules(platform)

@@ -31,10 +31,13 @@ class PlatformRules(dict):
 def register(platform: str) -> None:
     """Makes JAX's CPU rules those of `platform` too. Idempotent."""
     from jax._src.interpreters import mlir
+    from jax._src.lax import lax
 
     rules = mlir._platform_specific_lowerings
     if not isinstance(rules[platform], PlatformRules):
         rules[platform] = PlatformRules(rules[platform], rules["cpu"])
+        # The CPU's rule refuses algorithms that its backend would ignore.
+        rules[platform][lax.dot_general_p] = mlir._lowerings[lax.dot_general_p]
 
 
 def set_rule(primitive: Any, rule: Callable[..., Any], platform: str) -> None:

@@ -47,7 +47,8 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
   if (name == "fusion")
     return setBool(fusion, name, value);
   return makeError(ErrorCode::BadOption,
-                   "no option '" + name + "'; there are isa, threads, verify-each-pass and fusion");
+                   "No such compile option: '" + name +
+                       "'; there are isa, threads, verify-each-pass and fusion");
 }
 
 uint64_t CompileOptions::hash() const {

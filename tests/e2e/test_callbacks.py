@@ -77,6 +77,48 @@ def test_callback_returns_the_wrong_shape(ours):
         on(ours, f, np.float32(2))
 
 
+def test_callback_returns_python_numbers(ours):
+    """Narrowed as JAX narrows them where 64-bit types are off, refused where they are on."""
+
+    def f(dtype, value):
+        return lambda: jax.pure_callback(lambda: value, jax.ShapeDtypeStruct((), dtype))
+
+    assert float(on(ours, f(np.float32, 42.0))) == 42
+    assert int(on(ours, f(np.int32, np.int64(7)))) == 7
+    with jax.enable_x64(True):
+        assert float(on(ours, f(np.float64, 0.1))) == 0.1
+        with pytest.raises(Exception, match="Incorrect output dtype for return value #0"):
+            on(ours, f(np.float32, np.float64(1)))
+
+
+def test_failed_callback_is_logged(ours, caplog):
+    def fail(x):
+        raise ValueError("no luck")
+
+    with pytest.raises(Exception, match="no luck"):
+        on(ours, lambda x: jax.pure_callback(fail, jax.ShapeDtypeStruct((), np.float32), x), 1.0)
+    assert "jax.pure_callback failed" in caplog.text and "no luck" in caplog.text
+
+
+def test_checkify_without_functionalising(ours):
+    """A rule of JAX's that calls back on its own."""
+    from jax._src import dispatch
+    from jax.experimental import checkify
+
+    def f(x):
+        checkify.check(x > 0, "x must be positive")
+        return x + 1
+
+    jax.config.update("jax_experimental_unsafe_xla_runtime_errors", True)
+    try:
+        assert float(on(ours, f, np.float32(1))) == 2
+        with pytest.raises(Exception, match="x must be positive"):
+            on(ours, f, np.float32(-1))
+    finally:
+        dispatch.runtime_tokens.clear()  # or JAX reports the failure once more at exit
+        jax.config.update("jax_experimental_unsafe_xla_runtime_errors", False)
+
+
 def test_unknown_custom_call(ours):
     def f(x):
         return jax.ffi.ffi_call("nobody_registered_this", jax.ShapeDtypeStruct((4,), np.float32))(x)
