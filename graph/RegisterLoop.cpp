@@ -29,7 +29,13 @@ constexpr int64_t kLargestHeldArray = 64;
 constexpr int64_t kMostElements = 64, kMostElementsAlone = 32;
 /// Instructions of one trip: bounds the time to compile. A single state has one lane,
 /// where kernels of the trip's parts would have all.
-constexpr int64_t kMostInstructions = 3000, kMostInstructionsAlone = 1000;
+constexpr int64_t kMostInstructions = 3000, kMostInstructionsAlone = 400;
+/// What an element of a stack costs in instructions: lanes that lie in lines of
+/// their own miss the cache one by one, and lines side by side of a long stack push
+/// each other out of it. Kernels over the whole batch read and write it in order.
+constexpr int64_t kPriceOfElement = 4, kPriceOfStray = 16;
+/// Fewer lanes do not fill a line.
+constexpr int64_t kLanesOfLine = 16;
 
 Block &bodyOf(sh::WhileOp loop) {
   return loop.getBody().front();
@@ -127,12 +133,14 @@ private:
   bool count(Block &block);
   bool count(Operation *op);
   static bool isHeld(Operation *op);
+  int64_t priceOf(Value array);
   bool isInMemory(sh::DynamicUpdateSliceOp update);
   bool isInMemory(Value value);
   int64_t perMember(Value value) const { return plan.elementsPerMember(value); }
   SmallVector<std::pair<int32_t, int64_t>> parallelDimensions(Value value);
 
   RegisterLoop plan;
+  int64_t memoryCost = 0; ///< of the stacks' elements of one trip, in instructions
 };
 
 bool Planner::findMemory() {
@@ -294,6 +302,7 @@ bool Planner::count(Operation *op) {
   }
   if (auto update = dyn_cast<sh::DynamicUpdateSliceOp>(op)) {
     int64_t part = perMember(update.getUpdate());
+    memoryCost += isInMemory(update) ? part * priceOf(update) : 0;
     plan.instructions += isInMemory(update) ? part : elements * part;
     return (isInMemory(update) ? part : elements) <= most;
   }
@@ -302,10 +311,24 @@ bool Planner::count(Operation *op) {
     Value from = op->getOperand(0);
     bool held = plan.changing.contains(from) && !isInMemory(resolveViews(from));
     plan.instructions += elements * (held ? perMember(from) : 2);
+    memoryCost += held ? 0 : elements * priceOf(from);
     return elements <= most && (!held || perMember(from) <= most);
   }
   plan.instructions += elements * elementCost(op);
   return classify(op) != OpClass::Elementwise || elements <= most;
+}
+
+/// Of an element of an array in memory: lanes should stand side by side in it.
+int64_t Planner::priceOf(Value array) {
+  if (plan.batch.empty())
+    return 0;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(array.getType()).getShape();
+  int64_t minor = int64_t(shape.size()) - 1;
+  while (minor > 0 && shape[minor] == 1)
+    --minor;
+  bool sideBySide = minor >= 0 && plan.batchNumber(array, minor) == int(plan.batch.size()) - 1 &&
+                    plan.extents.back() >= kLanesOfLine;
+  return sideBySide ? kPriceOfElement : kPriceOfStray;
 }
 
 bool Planner::isInMemory(sh::DynamicUpdateSliceOp update) {
@@ -339,7 +362,8 @@ std::optional<RegisterLoop> Planner::run() {
     findBatch();
   }
   findChanging();
-  if (!checkCarried(loop) || !count(conditionOf(loop)) || !count(bodyOf(loop)))
+  if (!checkCarried(loop) || !count(conditionOf(loop)) || !count(bodyOf(loop)) ||
+      memoryCost > plan.instructions)
     return std::nullopt;
   return std::move(plan);
 }

@@ -154,3 +154,29 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   }
   return %0 : tensor<64xf32>
 }
+
+// -----
+
+// Must not fire: a trip reads and writes more than it computes, and the members
+// lie apart.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: graph.fusion
+func.func @main(%xs: tensor<100x64x2xf32>, %z: tensor<64xf32>, %stack: tensor<100x64x2xf32>) -> tensor<100x64x2xf32> {
+  %i0 = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %limit = stablehlo.constant dense<100> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %i0, %c = %z, %y = %stack) : tensor<i32>, tensor<64xf32>, tensor<100x64x2xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %x = stablehlo.dynamic_slice %xs, %i, %i0, %i0, sizes = [1, 64, 2] : (tensor<100x64x2xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x64x2xf32>
+    %l = stablehlo.slice %x [0:1, 0:64, 0:1] : (tensor<1x64x2xf32>) -> tensor<1x64x1xf32>
+    %v = stablehlo.reshape %l : (tensor<1x64x1xf32>) -> tensor<64xf32>
+    %n = stablehlo.add %c, %v : tensor<64xf32>
+    %u = stablehlo.dynamic_update_slice %y, %x, %i, %i0, %i0 : (tensor<100x64x2xf32>, tensor<1x64x2xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<100x64x2xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %n, %u : tensor<i32>, tensor<64xf32>, tensor<100x64x2xf32>
+  }
+  return %0#2 : tensor<100x64x2xf32>
+}
