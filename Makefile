@@ -1,7 +1,7 @@
 # Spokeshave's everyday commands. Each sets up what it needs; README.md explains.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help demo test nightly check bench setup build package unit lit e2e lint format clean clean-all
+.PHONY: help demo demo-tpu test nightly check bench setup build package unit lit e2e lint format clean clean-all
 
 JOBS ?= $(shell nproc)
 PRESET ?= release
@@ -11,6 +11,7 @@ WHEEL_DIR := build/wheel
 
 help:
 	@echo "make demo     set everything up and run the main job"
+	@echo "make demo-tpu a transformer block on two simulated TPU-class chips, reports and a sweep"
 	@echo "make test     set everything up and pass all tests"
 	@echo "make check    quick tests of the build tree (under a minute after an edit)"
 	@echo "make nightly  the suites that take hours; the report carries the commit's hash"
@@ -23,6 +24,11 @@ demo: package
 	@set -e; venv=$$(scripts/make_venv.sh "$$(scripts/find_pythons.sh)"); \
 	scripts/install_package.sh $$venv $(WHEEL_DIR); \
 	$$venv/bin/python demo/run.py --output demo-output
+
+demo-tpu: package
+	@set -e; venv=$$(scripts/make_venv.sh "$$(scripts/find_pythons.sh)"); \
+	scripts/install_package.sh $$venv $(WHEEL_DIR); \
+	$$venv/bin/python demo/tpu.py --output demo-output
 
 test: setup lint package
 	scripts/run_tests.sh $(BUILD) $(WHEEL_DIR)

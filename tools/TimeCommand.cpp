@@ -26,8 +26,34 @@ TPU-class chip. Values are not computed: a loop that data ends runs once, of a
 branch that data decides the first is taken, and both are counted.
 
   --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
-  --json        an object with "microseconds", "cycles" and a list of "kernels"
+  --json        an object with "microseconds", "cycles" and a list of "kernels";
+                docs/codesign.md has the fields
 )";
+
+/// Share of the kernel's time for which each unit's slots are taken.
+static llvm::json::Object busyOf(const tpu::Timing &timing, const runtime::tpu::KernelTime &time) {
+  using tpu::Unit;
+  static constexpr std::pair<llvm::StringLiteral, Unit> kUnits[] = {
+      {"scalar", Unit::Scalar},
+      {"vector_alu", Unit::VectorAlu},
+      {"vector_load", Unit::VectorLoad},
+      {"vector_store", Unit::VectorStore},
+      {"transcendental", Unit::Transcendental},
+      {"cross_lane", Unit::CrossLane},
+      {"matrix", Unit::MatrixPush},
+      {"matrix_pop", Unit::MatrixPop},
+  };
+  double cycles = std::max<double>(1, double(time.cycles));
+  llvm::json::Object busy;
+  for (auto [name, unit] : kUnits) {
+    // A push keeps a matrix unit busy, not its slot.
+    double slots = unit == Unit::MatrixPush ? double(timing.matrixUnits)
+                                            : std::max<double>(1, timing.slots[unsigned(unit)]);
+    busy[name] = double(time.busy[unsigned(unit)]) / slots / cycles;
+  }
+  busy["hbm"] = double(time.hbmBytes) / timing.hbmBytesPerCycle / cycles;
+  return busy;
+}
 
 static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu::Report &report) {
   double microseconds = 1e6 / program.timing.clock;
@@ -35,12 +61,20 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
   for (auto &[number, time] : report.kernels) {
     llvm::json::Object kernel{
         {"name", program.kernels[number].name},
+        {"kind", program.infos[number].kind},
         {"launches", report.launches.at(number)},
         {"cycles", time.cycles},
         {"microseconds", double(time.cycles) * microseconds},
         {"dma_stall_cycles", time.dmaStall},
         {"matrix_stall_cycles", time.matrixStall},
         {"hbm_bytes", time.hbmBytes},
+        {"transfers", time.transfers},
+        {"bundles", time.bundles},
+        {"minimum_hbm_bytes", program.infos[number].bytes * report.launches.at(number)},
+        {"flops", program.infos[number].flops * report.launches.at(number)},
+        {"spills", program.kernels[number].spills},
+        {"vmem_bytes", program.kernels[number].vmemBytes},
+        {"busy", busyOf(program.timing, time)},
         {"bound", boundOf(program, time)},
         {"location", program.infos[number].location},
     };
@@ -51,6 +85,9 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
       {"cycles", report.cycles},
       {"microseconds", double(report.cycles) * microseconds},
       {"assumed_decisions", report.assumed},
+      {"copy_cycles", report.copyCycles},
+      {"launch_cycles", program.timing.launch},
+      {"hbm_bytes_per_cycle", program.timing.hbmBytesPerCycle},
       {"kernels", std::move(kernels)},
   };
 }

@@ -23,7 +23,10 @@ static constexpr llvm::StringLiteral kHelp = R"(usage: spokeshave COMMAND ...
   chip CHIP      a TPU-class chip: its figures, and what kernels cost on it
   time FILE      how long it takes on a TPU-class chip, kernel by kernel
   doctor         what this machine is, and what of it is used
-  bench          time ordinary JAX programs; of the Python package, spokeshave.bench
+  bench          time ordinary JAX programs; Python, as the next two: in a build
+                 tree python -m spokeshave.bench, .codesign, .codesign.explain
+  codesign PROG  sweep over a TPU-class chip's figures, with plots
+  explain PROG   per kernel what bounds it on such a chip, and what would help
 
 Each command takes --help.
 )";
@@ -60,9 +63,10 @@ int main(int argc, char **argv) {
     argv[1] = argv[0];
     return tools::optCommand(argc - 1, argv + 1);
   }
-  if (command == "bench") {
-    // The package's own `spokeshave` does not come here with it.
-    llvm::errs() << "spokeshave: bench is Python: python -m spokeshave.bench --help\n";
+  if (command == "bench" || command == "codesign" || command == "explain") {
+    // The package's own `spokeshave` does not come here with them.
+    llvm::errs() << "spokeshave: " << command << " is Python: python -m spokeshave."
+                 << (command == "explain" ? "codesign.explain" : command) << " --help\n";
     return 1;
   }
   using Command = llvm::Error (*)(tools::Arguments);

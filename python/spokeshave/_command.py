@@ -2,21 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `spokeshave`: hands over to the compiled tool inside the package.
 
-`spokeshave bench` is Python and stays here.
+`spokeshave bench`, `codesign` and `explain` are Python and stay here.
 """
 
+import importlib
 import os
 import sys
 
 from spokeshave import _library
 
+_PYTHON = {
+    "bench": "spokeshave.bench.__main__",
+    "codesign": "spokeshave.codesign.__main__",
+    "explain": "spokeshave.codesign.explain",
+}
+
 
 def main() -> None:
     """Replaces this process by the tool; exits with 127 where it is missing."""
-    if sys.argv[1:2] == ["bench"]:
-        from spokeshave.bench.__main__ import main as bench
-
-        sys.exit(bench(sys.argv[2:]))
+    if len(sys.argv) > 1 and sys.argv[1] in _PYTHON:
+        sys.exit(importlib.import_module(_PYTHON[sys.argv[1]]).main(sys.argv[2:]))
     try:
         tool = _library.tool_path()
     except _library.LibraryNotFoundError as error:
