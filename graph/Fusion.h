@@ -34,6 +34,10 @@ constexpr MapId kScalar = 3;   ///< the only element of a scalar
 constexpr MapId kExternal = 4; ///< whole, in the hero's own order: must be an input
 constexpr MapId kFirstFresh = 5;
 
+/// A transcendental function is tens of instructions. Some twenty in a kernel hide
+/// what it costs to store a value between two, and more compile slower together.
+constexpr int64_t kMostTranscendental = 320;
+
 struct Cluster {
   FusionKind kind = FusionKind::Loop;
   mlir::Operation *hero = nullptr;
@@ -43,6 +47,7 @@ struct Cluster {
   int64_t elements = 0;         ///< of the space
   int64_t reducedElements = -1; ///< of the operand of its reductions; -1: none is its root
   int64_t rowSize = 0;          ///< elements per row, where rows are known
+  int64_t transcendental = 0;   ///< cost of its transcendental functions, per element
   MapId updateMap = -1;         ///< of an update: the map of the updating value
   /// Members in the order of their visit (consumers first) with their maps.
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<MapId, 1>> members;

@@ -29,7 +29,8 @@ int BlockFuser::find(int cluster) {
 
 bool BlockFuser::areMergeable(const Cluster &a, const Cluster &b) const {
   if (a.members.size() + b.members.size() > kMostMerged ||
-      a.outputs.size() + b.outputs.size() > kMostResults || a.elements != b.elements)
+      a.outputs.size() + b.outputs.size() > kMostResults || a.elements != b.elements ||
+      a.transcendental + b.transcendental > kMostTranscendental)
     return false;
   if (a.rowSize && b.rowSize && a.rowSize != b.rowSize)
     return false;
@@ -102,6 +103,7 @@ bool BlockFuser::tryMerge(int a, int b) {
       if (SmallVector<MapId, 1> &present = early.members[op]; !llvm::is_contained(present, map))
         present.push_back(map);
   early.outputs.append(late.outputs);
+  early.transcendental += late.transcendental;
   early.readBack.insert(late.readBack.begin(), late.readBack.end());
   early.position = position;
   if (late.isRows())

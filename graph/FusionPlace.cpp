@@ -67,6 +67,8 @@ void BlockFuser::addMember(int id, Operation *op, const ClusterUse &use) {
     if (llvm::is_contained(present, map))
       continue;
     present.push_back(map);
+    if (isTranscendental(op))
+      clusters[id].transcendental += elementCost(op);
     if (op == clusters[id].hero || isa<sh::ReduceOp>(op))
       pushHeroReads(id, op);
     else
@@ -136,6 +138,8 @@ bool BlockFuser::canAbsorb(const Cluster &cluster, Operation *op, const ClusterU
       !isSafeInUpdate(cluster, op, use))
     return false;
   int64_t cost = isa<sh::DynamicUpdateSliceOp>(op) ? 1 : elementCost(op);
+  if (isTranscendental(op) && cluster.transcendental + cost > kMostTranscendental)
+    return false;
   int64_t own = numElements(op->getResult(0).getType()), computed = 0;
   for (MapId map : use.maps) {
     if (map >= kFirstFresh && maps[map - kFirstFresh].cheapOnly && !isCheapForHero(op))

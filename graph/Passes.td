@@ -157,6 +157,14 @@ def Fuse : Pass<"graph-fuse", "::mlir::ModuleOp"> {
   let dependentDialects = ["::spokeshave::graph::GraphDialect"];
 }
 
+def LiftConstants : Pass<"graph-lift-constants", "::mlir::func::FuncOp"> {
+  let summary = "makes the numbers in which fusions differ inputs of one kernel";
+  let description = [{
+    Afterwards: of four fusions that are equal but for float splat constants in
+    arithmetic, those constants are scalar inputs.
+  }];
+}
+
 def FuseAlone : Pass<"graph-fuse-alone", "::mlir::func::FuncOp"> {
   let summary = "puts each operation that computes into a fusion of its own";
   let description = [{

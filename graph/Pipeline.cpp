@@ -54,6 +54,8 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
     manager.addPass(createFuse());
   } else
     manager.addNestedPass<func::FuncOp>(createFuseAlone());
+  // Last: it compares whole fusions.
+  manager.addNestedPass<func::FuncOp>(createLiftConstants());
 }
 
 void registerGraphPasses() {

@@ -346,6 +346,16 @@ LogicalResult DotLowering::emitEpilogue(const Index &row, int64_t rows, const In
   });
 }
 
+/// Elements from one packed row of lhs to the next. A cache line more than a power
+/// of two, so that rows do not meet in one set of the L1 cache; and of few kinds, so
+/// that products of many depths call the same tiles.
+static int64_t packedStride(int64_t k) {
+  int64_t stride = 1024;
+  while (stride < k)
+    stride *= 4;
+  return stride + 16;
+}
+
 LogicalResult DotLowering::run() {
   FuncOp kernel = lowering.kernel;
   kernel.setTasks(view.batch * plan.rowBlocks * plan.columnBlocks);
@@ -389,9 +399,10 @@ LogicalResult DotLowering::run() {
     }
   }
   if (packA) {
-    // Whole registers are stored: a row's last one stays within the row.
-    int64_t stride = lowering.machine.matrixTile ? llvm::alignTo(view.k, plan.lanes)
-                                                 : llvm::alignTo(view.k, 16) + 16;
+    // Whole registers are stored: a row's last one stays within the row. A matrix
+    // unit has no sets to miss, and less memory.
+    int64_t stride =
+        lowering.machine.matrixTile ? llvm::alignTo(view.k, plan.lanes) : packedStride(view.k);
     int64_t height = llvm::alignTo(plan.rows, plan.lanes);
     for (int i = 0; i < (isComplex ? 3 : 1); ++i)
       a.push_back(across ? Panel{scratch(view.k * height), {}, 1, height}

@@ -34,8 +34,9 @@ private:
   FailureOr<Value> isBefore(ArrayRef<Element> a, ArrayRef<Element> b);
   LogicalResult copyIn(const Index &line);
   LogicalResult copyOut(const Index &line, const Buffers &from);
-  LogicalResult mergePass(const Buffers &from, const Buffers &to, int64_t width);
-  LogicalResult mergeRuns(const Buffers &from, const Buffers &to, Value begin, int64_t width);
+  LogicalResult mergePass(const Buffers &from, const Buffers &to, Value width);
+  LogicalResult mergeRuns(const Buffers &from, const Buffers &to, Value begin, Value width);
+  FailureOr<Buffers> mergeAll();
 
   FusionLowering &lowering;
   hlo::SortOp sort;
@@ -132,11 +133,11 @@ LogicalResult SortLowering::copyOut(const Index &line, const Buffers &from) {
 
 /// Merges [begin, begin + width) and what follows up to another width.
 LogicalResult SortLowering::mergeRuns(const Buffers &from, const Buffers &to, Value begin,
-                                      int64_t width) {
+                                      Value width) {
   Location loc = lowering.loc();
   Value one = lowering.constant(1);
-  Value middle = lowering.minimum(lowering.add(begin, lowering.constant(width)), extent);
-  Value end = lowering.minimum(lowering.add(begin, lowering.constant(2 * width)), extent);
+  Value middle = lowering.minimum(lowering.add(begin, width), extent);
+  Value end = lowering.minimum(lowering.add(middle, width), extent);
   auto loop = builder.create<scf::ForOp>(loc, begin, end, one, ValueRange{begin, middle});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -163,15 +164,37 @@ LogicalResult SortLowering::mergeRuns(const Buffers &from, const Buffers &to, Va
   return success();
 }
 
-LogicalResult SortLowering::mergePass(const Buffers &from, const Buffers &to, int64_t width) {
+LogicalResult SortLowering::mergePass(const Buffers &from, const Buffers &to, Value width) {
   Location loc = lowering.loc();
   auto loop = builder.create<scf::ForOp>(loc, lowering.constant(0), lowering.constant(extent),
-                                         lowering.constant(2 * width));
+                                         lowering.add(width, width));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   ElementEmitter::Level level(emitter, loop);
-  space.variable(loop.getInductionVar(), 0, extent - 1, 2 * width);
   return mergeRuns(from, to, loop.getInductionVar(), width);
+}
+
+/// Doubles the runs until there is one; two passes in a loop, so that code does not
+/// grow with the line. Gives the half that the line ends up in.
+FailureOr<SortLowering::Buffers> SortLowering::mergeAll() {
+  int64_t passes = llvm::Log2_64_Ceil(extent), pairs = passes / 2;
+  Location loc = lowering.loc();
+  if (pairs) {
+    auto loop = builder.create<scf::ForOp>(loc, lowering.constant(0), lowering.constant(pairs),
+                                           lowering.constant(1));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Value pass = lowering.multiply(loop.getInductionVar(), 2);
+    Value width = builder.create<arith::ShLIOp>(loc, lowering.constant(1), pass);
+    if (failed(mergePass(halves[0], halves[1], width)) ||
+        failed(mergePass(halves[1], halves[0], lowering.add(width, width))))
+      return failure();
+  }
+  if (passes % 2 &&
+      failed(mergePass(halves[0], halves[1], lowering.constant(int64_t(1) << (2 * pairs)))))
+    return failure();
+  return halves[passes % 2];
 }
 
 LogicalResult SortLowering::run() {
@@ -195,11 +218,10 @@ LogicalResult SortLowering::run() {
   Index line = space.variable(lowering.kernel.getTask(), 0, lines - 1);
   if (failed(copyIn(line)))
     return failure();
-  int now = 0;
-  for (int64_t width = 1; width < extent; width *= 2, now ^= 1)
-    if (failed(mergePass(halves[now], halves[now ^ 1], width)))
-      return failure();
-  return copyOut(line, halves[now]);
+  FailureOr<Buffers> sorted = mergeAll();
+  if (failed(sorted))
+    return failure();
+  return copyOut(line, *sorted);
 }
 
 LogicalResult kernel::lowerSort(FusionLowering &lowering) {

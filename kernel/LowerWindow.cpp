@@ -179,7 +179,8 @@ FailureOr<Elements> SelectAndScatter::at(const Position &position) {
       return failure();
     return selectElements(inside ? *selected & inside : *selected, *next, sum);
   };
-  return accumulateOver(emitter, window, {*initial}, kUnroll, step);
+  // Each step holds a pass over a window: only of small ones is all written out.
+  return accumulateOver(emitter, window, {*initial}, kUnroll / 4, step);
 }
 
 //===----------------------------------------------------------------------===//

@@ -66,7 +66,7 @@ static void eraseDead(Block &block) {
   }
 }
 
-static LogicalResult lowerKernel(schedule::KernelOp op, const machine::Machine &machine) {
+FailureOr<FuncOp> kernel::lowerKernel(schedule::KernelOp op, const machine::Machine &machine) {
   auto fusions = op.getBody().getOps<graph::FusionOp>();
   if (fusions.empty())
     return op.emitOpError("holds no fusion");
@@ -89,7 +89,7 @@ static LogicalResult lowerKernel(schedule::KernelOp op, const machine::Machine &
     return failure();
   eraseDead(kernel.getBlock());
   op.erase();
-  return success();
+  return kernel;
 }
 
 LogicalResult kernel::lowerKernels(ModuleOp module, const machine::Machine &machine) {

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "kernel/KernelDialect.h"
 #include "machine/Machine.h"
+#include "schedule/ScheduleDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,6 +20,9 @@ namespace spokeshave::kernel {
 
 /// The dialects that kernels are written in.
 void registerKernelDialects(mlir::DialectRegistry &registry);
+
+/// Replaces `op` by a kernel.func of the same name. Its dialects are loaded.
+mlir::FailureOr<FuncOp> lowerKernel(schedule::KernelOp op, const machine::Machine &machine);
 
 /// Replaces each schedule.kernel of `module` by a kernel.func of the same name.
 /// Afterwards the module holds no operation on tensors inside kernels. Fails,

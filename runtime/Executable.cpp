@@ -67,8 +67,10 @@ llvm::Error Executable::Impl::loadCode() {
   if (!machineSupportsIsa(program->isa))
     return mismatch("the program was compiled for '" + program->isa +
                     "', which this machine does not have");
-  auto loaded = LoadedObject::load(llvm::MemoryBufferRef(
-      llvm::StringRef(program->object.data(), program->object.size()), program->name));
+  std::vector<llvm::MemoryBufferRef> buffers;
+  for (const cpu::Object &code : program->objects)
+    buffers.emplace_back(llvm::StringRef(code->data(), code->size()), program->name);
+  auto loaded = LoadedObject::load(buffers);
   if (!loaded)
     return loaded.takeError();
   object = std::move(*loaded);

@@ -24,6 +24,13 @@
 namespace spokeshave::runtime {
 namespace {
 
+/// Bytes of code, read-only data and writable data.
+struct AreaSizes {
+  uint64_t bytes[3] = {0, 0, 0};
+
+  void add(const llvm::object::ObjectFile &object);
+};
+
 /// Three page-aligned areas of one mapping, filled from their beginnings.
 class Mapping : public llvm::RuntimeDyld::MemoryManager {
 public:
@@ -32,25 +39,22 @@ public:
       munmap(base, bytes);
   }
 
-  bool needsToReserveAllocationSpace() override { return true; }
-  void reserveAllocationSpace(uintptr_t codeSize, llvm::Align codeAlign, uintptr_t constSize,
-                              llvm::Align constAlign, uintptr_t dataSize,
-                              llvm::Align dataAlign) override {
-    size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    // The alignment again, because stubs behind a section may end unaligned.
-    size_t sizes[3] = {llvm::alignTo(codeSize + codeAlign.value(), page),
-                       llvm::alignTo(constSize + constAlign.value(), page),
-                       llvm::alignTo(dataSize + dataAlign.value(), page)};
-    bytes = sizes[0] + sizes[1] + sizes[2];
+  /// RuntimeDyld ends the process where there is no room for a section: all is
+  /// reserved before it begins.
+  bool reserve(const AreaSizes &sizes) {
+    size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), rounded[3];
+    for (int area = 0; area < 3; ++area)
+      bytes += rounded[area] = llvm::alignTo(sizes.bytes[area], page);
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-      return; // the sections then find no room
+      return false;
     base = static_cast<char *>(memory);
     char *position = base;
     for (int area = 0; area < 3; ++area) {
-      areas[area] = {position, position, position + sizes[area]};
-      position += sizes[area];
+      areas[area] = {position, position, position + rounded[area]};
+      position += rounded[area];
     }
+    return true;
   }
 
   uint8_t *allocateCodeSection(uintptr_t size, unsigned align, unsigned, llvm::StringRef) override {
@@ -113,6 +117,42 @@ llvm::Error mismatch(const llvm::Twine &message) {
   return makeError(ErrorCode::ExecutableMismatch, message);
 }
 
+/// What the sections of `object` take at most, with stubs and the table of
+/// addresses that relocations may want.
+void AreaSizes::add(const llvm::object::ObjectFile &object) {
+  constexpr uint64_t kPerRelocation = 16, kPerSection = 64;
+  enum { Code, Constants, Data };
+  llvm::DenseMap<uint64_t, int> areaOf;
+  for (const llvm::object::SectionRef &section : object.sections()) {
+    uint64_t flags = llvm::object::ELFSectionRef(section).getFlags();
+    if (!(flags & llvm::ELF::SHF_ALLOC))
+      continue;
+    int area = flags & llvm::ELF::SHF_EXECINSTR ? Code
+               : flags & llvm::ELF::SHF_WRITE   ? Data
+                                                : Constants;
+    areaOf[section.getIndex()] = area;
+    bytes[area] += section.getSize() + 2 * section.getAlignment().value() + kPerSection;
+  }
+  for (const llvm::object::SectionRef &section : object.sections()) {
+    uint64_t count = std::distance(section.relocation_begin(), section.relocation_end());
+    auto relocated = section.getRelocatedSection();
+    if (!relocated || *relocated == object.section_end()) {
+      llvm::consumeError(relocated.takeError());
+      continue;
+    }
+    bytes[areaOf.lookup((*relocated)->getIndex())] += count * kPerRelocation;
+    bytes[Data] += count * kPerRelocation; // addresses of what is far away
+  }
+  for (const llvm::object::SymbolRef &symbol : object.symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    if (!flags)
+      llvm::consumeError(flags.takeError());
+    else if (*flags & llvm::object::SymbolRef::SF_Common)
+      bytes[Data] += symbol.getCommonSize() + 2 * symbol.getAlignment();
+  }
+  bytes[Data] += kPerSection;
+}
+
 /// RuntimeDyld ends the process on what it does not know, so look first.
 llvm::Error checkObject(const llvm::object::ObjectFile &object) {
   llvm::Triple host(llvm::sys::getProcessTriple());
@@ -121,28 +161,36 @@ llvm::Error checkObject(const llvm::object::ObjectFile &object) {
   for (const llvm::object::SectionRef &section : object.sections())
     if (llvm::object::ELFSectionRef(section).getFlags() & llvm::ELF::SHF_TLS)
       return mismatch("the object code uses thread-local storage");
-  // A failing mmap later would end the process as well: try one of the size of
-  // the object with room for stubs.
-  size_t bytes = 4 * object.getData().size() + (1 << 20);
-  void *probe = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (probe == MAP_FAILED)
-    return makeError(ErrorCode::OutOfMemory, "no memory for the code of the program");
-  munmap(probe, bytes);
   return llvm::Error::success();
 }
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<LoadedObject>> LoadedObject::load(llvm::MemoryBufferRef buffer) {
-  auto object = llvm::object::ObjectFile::createObjectFile(buffer);
-  if (!object)
-    return mismatch(llvm::toString(object.takeError()));
-  if (llvm::Error error = checkObject(**object))
-    return std::move(error);
+llvm::Expected<std::unique_ptr<LoadedObject>>
+LoadedObject::load(llvm::ArrayRef<llvm::MemoryBufferRef> buffers) {
+  std::vector<std::unique_ptr<llvm::object::ObjectFile>> objects;
+  AreaSizes sizes;
+  for (llvm::MemoryBufferRef buffer : buffers) {
+    auto object = llvm::object::ObjectFile::createObjectFile(buffer);
+    if (!object)
+      return mismatch(llvm::toString(object.takeError()));
+    if (llvm::Error error = checkObject(**object))
+      return std::move(error);
+    sizes.add(**object);
+    objects.push_back(std::move(*object));
+  }
+  if (objects.empty())
+    return mismatch("the program has no code");
   Mapping mapping;
+  if (!mapping.reserve(sizes))
+    return makeError(ErrorCode::OutOfMemory, "no memory for the code of the program");
   Resolver resolver;
   llvm::RuntimeDyld linker(mapping, resolver);
-  linker.loadObject(**object);
+  for (const auto &object : objects) {
+    linker.loadObject(*object);
+    if (linker.hasError())
+      break;
+  }
   if (!linker.hasError())
     linker.resolveRelocations();
   if (linker.hasError())

@@ -27,7 +27,7 @@ namespace {
 
 constexpr char kMagic[8] = {'S', 'K', 'S', '-', 'E', 'X', 'E', '\n'};
 /// Change with every change to the fields below.
-constexpr uint32_t kFormatVersion = 2;
+constexpr uint32_t kFormatVersion = 3;
 
 struct Header {
   char magic[8];
@@ -113,6 +113,21 @@ template <typename Archive, typename... Fields> void fields(Archive &archive, Fi
 template <typename T, typename Struct>
 concept Is = std::is_same_v<std::remove_const_t<T>, Struct>;
 
+/// Objects are shared between programs in memory, not in bytes.
+template <typename Archive, Is<cpu::Object> T> void field(Archive &archive, T &object) {
+  if constexpr (Archive::reading) {
+    std::vector<char> bytes;
+    field(archive, bytes);
+    object = std::make_shared<const std::vector<char>>(std::move(bytes));
+  } else {
+    field(archive, *object);
+  }
+}
+
+template <typename Archive, Is<cpu::PhaseTime> T> void field(Archive &archive, T &phase) {
+  fields(archive, phase.name, phase.milliseconds, phase.processorMs);
+}
+
 template <typename Archive, Is<cpu::ValueSpec> T> void field(Archive &archive, T &spec) {
   fields(archive, spec.elementType, spec.shape, spec.byteSize, spec.alias);
 }
@@ -124,7 +139,7 @@ template <typename Archive, Is<cpu::CallSpec> T> void field(Archive &archive, T 
 
 template <typename Archive, Is<cpu::KernelInfo> T> void field(Archive &archive, T &info) {
   fields(archive, info.symbol, info.name, info.kind, info.location, info.launches, info.tasks,
-         info.flops, info.bytes, info.instructions, info.movedBytes);
+         info.flops, info.bytes, info.instructions, info.movedBytes, info.compileMs, info.isShared);
 }
 
 template <typename Archive, Is<cpu::Structure> T> void field(Archive &archive, T &structure) {
@@ -140,11 +155,12 @@ template <typename Archive, Is<cpu::CompileStats> T> void field(Archive &archive
   fields(archive, stats.kernels, stats.structure, stats.loops, stats.libraryCalls,
          stats.customCalls, stats.arenaBytes, stats.scratchBytes, stats.codeBytes,
          stats.instructionsBefore, stats.instructionsAfter, stats.flops, stats.transcendentals,
-         stats.bytesAccessed, stats.millisecondsFront, stats.millisecondsCode);
+         stats.bytesAccessed, stats.millisecondsFront, stats.millisecondsCode, stats.phases,
+         stats.objects, stats.sharedObjects);
 }
 
 template <typename Archive, Is<cpu::Program> T> void field(Archive &archive, T &program) {
-  fields(archive, program.name, program.isa, program.driverSymbol, program.object,
+  fields(archive, program.name, program.isa, program.driverSymbol, program.objects,
          program.constants, program.arguments, program.results, program.calls, program.stats);
 }
 

@@ -14,6 +14,7 @@
 #include "input/StablehloOps.h"
 #include "runtime/pjrt/Interrupt.h"
 #include "support/Error.h"
+#include "target/cpu/Timing.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/STLExtras.h"
@@ -123,7 +124,10 @@ public:
         {"kernels", static_cast<int64_t>(stats.kernels.size())},
         {"library_calls", libraryCalls},
         {"custom_calls", customCalls},
+        {"objects", stats.objects},
+        {"shared_objects", stats.sharedObjects},
         {"compile_ms", stats.millisecondsFront + stats.millisecondsCode},
+        {"compile_phases", phases()},
         {"runs", counters.executions},
         {"run_ms", static_cast<double>(counters.nanoseconds) * 1e-6},
         {"arena_bytes", stats.arenaBytes},
@@ -186,6 +190,14 @@ private:
   llvm::json::Object kernelsByKind() const {
     return count(llvm::map_to_vector(
         stats.kernels, [](const cpu::KernelInfo &kernel) { return llvm::StringRef(kernel.kind); }));
+  }
+
+  /// [[name, milliseconds on the wall, milliseconds of processors], ...]
+  llvm::json::Array phases() const {
+    llvm::json::Array list;
+    for (const cpu::PhaseTime &phase : stats.phases)
+      list.push_back(llvm::json::Array{phase.name, phase.milliseconds, phase.processorMs});
+    return list;
   }
 
   static std::vector<cpu::ValueSpec> withTokens(const std::vector<cpu::ValueSpec> &specs,
@@ -262,6 +274,8 @@ std::optional<Outline> Outline::deserialize(llvm::StringRef &bytes) {
 
 llvm::Expected<std::shared_ptr<LoadedProgram>> load(std::unique_ptr<cpu::Program> program,
                                                     Outline outline) {
+  std::vector<cpu::PhaseTime> phases;
+  cpu::PhaseClock clock(phases);
   auto tokens = [](const llvm::SmallVector<bool> &list) { return llvm::count(list, true); };
   if (program->arguments.size() + tokens(outline.argumentTokens) != outline.argumentTokens.size() ||
       program->results.size() + tokens(outline.resultTokens) != outline.resultTokens.size())
@@ -270,11 +284,16 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> load(std::unique_ptr<cpu::Program
       runtime::Executable::create(std::move(program));
   if (!executable)
     return executable.takeError();
-  return std::make_shared<CpuProgram>(std::move(*executable), std::move(outline));
+  auto loaded = std::make_shared<CpuProgram>(std::move(*executable), std::move(outline));
+  clock.end("load");
+  loaded->stats.phases.push_back(phases[0]);
+  return loaded;
 }
 
 llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
                                                        const cpu::CompileOptions &options) {
+  std::vector<cpu::PhaseTime> phases;
+  cpu::PhaseClock clock(phases);
   mlir::DialectRegistry registry;
   registerInputDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -283,9 +302,11 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
   if (!module)
     return module.takeError();
   Outline outline = Outline::of(**module);
+  clock.end("read");
   llvm::Expected<std::unique_ptr<cpu::Program>> program = cpu::compile(std::move(*module), options);
   if (!program)
     return program.takeError();
+  (*program)->stats.phases.insert((*program)->stats.phases.begin(), phases[0]);
   return load(std::move(*program), std::move(outline));
 }
 

@@ -20,7 +20,7 @@ std::unique_ptr<Executable> load(std::unique_ptr<cpu::Program> program) {
 
 std::unique_ptr<cpu::Program> withIr(const char *ir) {
   auto program = scaleProgram();
-  program->object = compileIr(ir);
+  program->objects = {objectOf(compileIr(ir))};
   return program;
 }
 
@@ -54,6 +54,28 @@ TEST(Executable, RunsAParallelProgram) {
   EXPECT_GT(executable->codeBytes(), 0);
   EXPECT_NE(executable->symbol("driver"), nullptr);
   EXPECT_EQ(executable->symbol("nothing"), nullptr);
+}
+
+TEST(Executable, LinksSeveralObjects) {
+  // The driver calls a function of the first object through two others, and reads
+  // a constant of the second.
+  auto program = callProgram({});
+  program->calls.clear();
+  program->objects = {
+      objectOf(compileIr("define i32 @three() {\n  ret i32 3\n}\n")),
+      objectOf(compileIr("@four = constant i32 4\n"
+                         "declare i32 @three()\n"
+                         "define i32 @twice() {\n"
+                         "  %a = call i32 @three()\n  %b = call i32 @three()\n"
+                         "  %c = add i32 %a, %b\n  ret i32 %c\n}\n")),
+      objectOf(compileIr("@four = external constant i32\n"
+                         "declare i32 @twice()\n"
+                         "define i32 @driver(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4) {\n"
+                         "  %a = call i32 @twice()\n  %b = load i32, ptr @four\n"
+                         "  %c = add i32 %a, %b\n  %d = sub i32 %c, 10\n  ret i32 %d\n}\n"))};
+  auto executable = load(std::move(program));
+  EXPECT_FALSE(executable->execute({}));
+  EXPECT_NE(executable->symbol("three"), nullptr);
 }
 
 TEST(Executable, RunsOnManyThreadsAtOnce) {
@@ -165,10 +187,10 @@ TEST(Executable, ForeignObjects) {
     return codeOf(Executable::create(std::move(program)));
   };
   auto program = scaleProgram();
-  program->object.assign(1000, 'x');
+  program->objects = {objectOf(std::vector<char>(1000, 'x'))};
   EXPECT_EQ(code(std::move(program)), ErrorCode::ExecutableMismatch);
   program = scaleProgram();
-  program->object.clear();
+  program->objects.clear();
   EXPECT_EQ(code(std::move(program)), ErrorCode::ExecutableMismatch);
   program = scaleProgram();
   program->driverSymbol = "missing";

@@ -40,7 +40,8 @@ TEST(Serialize, RoundTrip) {
   // Everything is in the bytes, so equal bytes mean equal programs.
   EXPECT_EQ(serialize(*copy), bytes);
   EXPECT_EQ(copy->name, "scale");
-  EXPECT_EQ(copy->object, program->object);
+  ASSERT_EQ(copy->objects.size(), 1u);
+  EXPECT_EQ(*copy->objects[0], *program->objects[0]);
   EXPECT_EQ(copy->constants, program->constants);
   EXPECT_EQ(copy->results[0].alias, 0);
   ASSERT_EQ(copy->calls.size(), 1u);

@@ -105,6 +105,10 @@ define i32 @driver(ptr %context, ptr %arguments, ptr %results, ptr %arena, ptr %
 }
 )";
 
+cpu::Object objectOf(std::vector<char> bytes) {
+  return std::make_shared<const std::vector<char>>(std::move(bytes));
+}
+
 static int64_t product(const std::vector<int64_t> &shape) {
   int64_t count = 1;
   for (int64_t extent : shape)
@@ -125,7 +129,7 @@ std::unique_ptr<cpu::Program> scaleProgram() {
   program->name = "scale";
   program->isa = "x86-64";
   program->driverSymbol = "driver";
-  program->object = compileIr(kScaleIr);
+  program->objects = {objectOf(compileIr(kScaleIr))};
   float constant = 3;
   program->constants.emplace_back(sizeof constant);
   memcpy(program->constants[0].data(), &constant, sizeof constant);
@@ -160,7 +164,7 @@ define i32 @driver(ptr %context, ptr %arguments, ptr %results, ptr %arena, ptr %
   program->name = "call";
   program->isa = "x86-64";
   program->driverSymbol = "driver";
-  program->object = compileIr(ir);
+  program->objects = {objectOf(compileIr(ir))};
   program->arguments = call.inputs;
   program->results = call.outputs;
   program->stats.arenaBytes = 8 * static_cast<int64_t>(inputs + outputs);

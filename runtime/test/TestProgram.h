@@ -17,6 +17,9 @@ namespace spokeshave::runtime::test {
 /// Compiles LLVM IR to an object for this machine.
 std::vector<char> compileIr(llvm::StringRef ir);
 
+/// The bytes of an object as programs hold them.
+cpu::Object objectOf(std::vector<char> bytes);
+
 /// The IR of a program of `count` f32 with one launch:
 ///   result[i] = argument[i] * 2 + constant[0]
 /// in tasks of 64 elements with a scratch of 128 bytes each.

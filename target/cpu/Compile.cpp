@@ -22,14 +22,12 @@
 #include "target/cpu/Constants.h"
 #include "target/cpu/Driver.h"
 #include "target/cpu/EmitKernel.h"
-#include "target/cpu/ObjectEmission.h"
+#include "target/cpu/KernelCompiler.h"
 #include "target/cpu/Statistics.h"
+#include "target/cpu/Timing.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
-#include "llvm/IR/Module.h"
-
-#include <chrono>
 
 using namespace mlir;
 using namespace spokeshave;
@@ -40,7 +38,8 @@ namespace {
 class Compilation {
 public:
   Compilation(ModuleOp module, const CompileOptions &options, const Snapshot &snapshot)
-      : module(module), options(options), snapshot(snapshot), diagnostics(module.getContext()) {}
+      : module(module), options(options), snapshot(snapshot), diagnostics(module.getContext()),
+        clock(program->stats.phases) {}
 
   llvm::Expected<std::unique_ptr<Program>> run();
 
@@ -50,6 +49,7 @@ private:
   llvm::Error lowerToGraph();
   llvm::Error lowerToSchedule();
   llvm::Error lowerToKernels();
+  llvm::Error emitKernel(kernel::FuncOp kernel, KernelInfo &info);
   llvm::Error emitCode();
   llvm::Error describeBuffers();
   llvm::Error describeCalls();
@@ -67,15 +67,13 @@ private:
   machine::Machine machine;
   DriverLayout layout;
   std::unique_ptr<Program> program = std::make_unique<Program>();
+  PhaseClock clock;
+  std::vector<kernel::FuncOp> lowered;
+  std::unique_ptr<KernelCompiler> kernels;
 };
 
-double millisecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-      .count();
-}
-
 llvm::Expected<std::unique_ptr<Program>> Compilation::run() {
-  auto begin = std::chrono::steady_clock::now();
+  double begin = wallMilliseconds();
   if (llvm::Error error = findMachine())
     return error;
   if (llvm::Error error = checkInput())
@@ -84,11 +82,11 @@ llvm::Expected<std::unique_ptr<Program>> Compilation::run() {
     return error;
   if (llvm::Error error = lowerToSchedule())
     return error;
+  program->stats.millisecondsFront = wallMilliseconds() - begin;
+
+  begin = wallMilliseconds();
   if (llvm::Error error = lowerToKernels())
     return error;
-  program->stats.millisecondsFront = millisecondsSince(begin);
-
-  begin = std::chrono::steady_clock::now();
   if (llvm::Error error = emitCode())
     return error;
   // Last: the driver has decided which constants and calls there are.
@@ -96,7 +94,9 @@ llvm::Expected<std::unique_ptr<Program>> Compilation::run() {
     return error;
   if (llvm::Error error = describeCalls())
     return error;
-  program->stats.millisecondsCode = millisecondsSince(begin);
+  clock.end("describe");
+  mergePhases(program->stats.phases);
+  program->stats.millisecondsCode = wallMilliseconds() - begin;
   return std::move(program);
 }
 
@@ -121,9 +121,13 @@ llvm::Error Compilation::runPasses(llvm::function_ref<void(PassManager &)> build
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   manager.enableVerifier(options.verifyEachPass);
   build(manager);
+  manager.addInstrumentation(timePasses(clock, level));
+  clock.end("passes");
   if (failed(manager.run(module)))
     return fail(ErrorCode::UnsupportedProgram, ("the " + level + " level failed").str());
+  clock.end("passes");
   show(level);
+  clock.restart();
   return llvm::Error::success();
 }
 
@@ -159,6 +163,7 @@ llvm::Error Compilation::checkInput() {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
     return makeError(ErrorCode::InvalidProgram, "the program has no function @main");
+  clock.end("verify");
   return llvm::Error::success();
 }
 
@@ -186,6 +191,7 @@ llvm::Error Compilation::lowerToSchedule() {
   if (error)
     return error;
   countSchedule(module, program->stats);
+  clock.end("count");
   return llvm::Error::success();
 }
 
@@ -194,48 +200,60 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::registerKernelDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
-  if (failed(kernel::lowerKernels(module, machine)))
-    return fail(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
+  clock.end("kernel.dialects");
+  EmissionOptions emission;
+  emission.threads = machine.threads;
+  emission.wantIr = emission.wantAssembly = bool(snapshot);
+  kernels = std::make_unique<KernelCompiler>(machine, emission, options.shareKernels && !snapshot,
+                                             /*isOne=*/bool(snapshot));
+  // The statistics list the kernels in the module's order.
+  auto scheduled = llvm::to_vector(module.getOps<schedule::KernelOp>());
+  for (auto [op, info] : llvm::zip_equal(scheduled, program->stats.kernels)) {
+    FailureOr<kernel::FuncOp> kernel = kernels->lower(op, info);
+    if (failed(kernel))
+      return fail(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
+    lowered.push_back(*kernel);
+  }
+  clock.end("kernel.lower");
   show("kernel");
-  if (options.verifyEachPass && failed(verify(module)))
-    return fail(ErrorCode::Internal, "invalid kernels");
+  kernels->shareLoops(lowered);
+  clock.end("kernel.share-loops");
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::emitKernel(kernel::FuncOp kernel, KernelInfo &info) {
+  if (options.verifyEachPass && failed(verify(kernel)))
+    return fail(ErrorCode::Internal, "an invalid kernel");
+  if (failed(kernels->emit(kernel, info)))
+    return fail(ErrorCode::Internal, "a kernel cannot be emitted");
+  clock.end("llvm.emit");
   return llvm::Error::success();
 }
 
 llvm::Error Compilation::emitCode() {
-  std::vector<CodeModule> modules;
-  llvm::Module &code = *modules.emplace_back(program->name).module;
-  llvm::StringMap<int64_t> instructions;
-  for (auto kernel : module.getOps<kernel::FuncOp>()) {
-    if (failed(emitKernel(kernel, code, machine)))
-      return fail(ErrorCode::Internal, "a kernel cannot be emitted");
-    instructions[kernel.getSymName()] =
-        code.getFunction(kernel.getSymName())->getInstructionCount();
-  }
-  for (KernelInfo &info : program->stats.kernels) {
-    info.instructions = instructions.lookup(info.symbol);
-    if (auto kernel = module.lookupSymbol<kernel::FuncOp>(info.symbol))
-      info.tasks = kernel.getTasks();
-  }
+  // LLVM works on one kernel while the next is emitted.
+  for (auto [kernel, info] : llvm::zip_equal(lowered, program->stats.kernels))
+    if (llvm::Error error = emitKernel(kernel, info))
+      return error;
   auto programs = module.getOps<schedule::ProgramOp>();
-  if (failed(emitDriver(*programs.begin(), module, code, machine, layout)))
+  if (failed(emitDriver(*programs.begin(), module, kernels->driverModule(), machine, layout)))
     return fail(ErrorCode::Internal, "the driver cannot be emitted");
-
-  EmissionOptions emission;
-  emission.threads = machine.threads;
-  emission.wantIr = emission.wantAssembly = bool(snapshot);
-  auto emitted = emitObjects(modules, machine, emission);
-  if (!emitted)
-    return emitted.takeError();
+  clock.end("llvm.emit");
+  if (llvm::Error error = kernels->finish(*program))
+    return error;
+  // Of all threads; this one's part of it is in no other phase.
+  clock.end("llvm.wait");
+  CompileStats &stats = program->stats;
+  stats.phases.back().processorMs = 0;
+  stats.phases.push_back({"llvm.optimize", 0, kernels->optimizeMs});
+  stats.phases.push_back({"llvm.generate", 0, kernels->generateMs});
   if (snapshot) {
-    snapshot("llvm", [&](llvm::raw_ostream &os) { os << emitted->front().ir; });
-    snapshot("asm", [&](llvm::raw_ostream &os) { os << emitted->front().assembly; });
+    snapshot("llvm", [&](llvm::raw_ostream &os) { os << kernels->ir; });
+    snapshot("asm", [&](llvm::raw_ostream &os) { os << kernels->assembly; });
   }
-  program->object = std::move(emitted->front().object);
   program->driverSymbol = layout.symbol;
-  program->stats.codeBytes = program->object.size();
-  program->stats.arenaBytes = layout.arenaBytes;
-  program->stats.scratchBytes = layout.scratchBytes;
+  stats.arenaBytes = layout.arenaBytes;
+  stats.scratchBytes = layout.scratchBytes;
   return llvm::Error::success();
 }
 

@@ -22,7 +22,8 @@ struct CompileOptions {
   std::string isa = "native"; ///< "native", "amx", "avx512", "avx2", "x86-64"
   int threads = 0;            ///< 0: from affinity and cgroup quota
   bool verifyEachPass = false;
-  bool fusion = true; ///< off: one kernel per operation, for bisecting
+  bool fusion = true;       ///< off: one kernel per operation, for bisecting
+  bool shareKernels = true; ///< off: compile all kernels anew, for measuring
 
   /// Sets `name` from text; a user error for an unknown name or bad value.
   llvm::Error set(llvm::StringRef name, llvm::StringRef value);
@@ -52,6 +53,8 @@ struct KernelInfo {
   std::string symbol, name, kind, location;
   int64_t launches = 0, tasks = 0, flops = 0, bytes = 0, instructions = 0;
   int64_t movedBytes = 0; ///< what it writes, if it computes nothing
+  double compileMs = 0;   ///< processor time, of all levels below the schedule
+  bool isShared = false;  ///< an earlier program of the process had compiled it
 };
 
 /// How a program, or one iteration of a loop, is made: counts of what the driver
@@ -68,6 +71,12 @@ struct LoopInfo {
   int64_t trips = -1; ///< -1: not known before the program runs
   Structure iteration;
 };
+/// A step of a compilation, in order of their ends.
+struct PhaseTime {
+  std::string name;
+  double milliseconds = 0; ///< of the clock on the wall
+  double processorMs = 0;  ///< of the compiling threads
+};
 struct CompileStats {
   std::vector<KernelInfo> kernels;
   Structure structure;
@@ -76,12 +85,17 @@ struct CompileStats {
   int64_t instructionsBefore = 0, instructionsAfter = 0;     ///< fusion's duplication
   int64_t flops = 0, transcendentals = 0, bytesAccessed = 0; ///< loops counted by trips where known
   double millisecondsFront = 0, millisecondsCode = 0;
+  std::vector<PhaseTime> phases;
+  int64_t objects = 0, sharedObjects = 0; ///< pieces of code; those made for earlier programs
 };
+
+/// An ELF relocatable object. Programs share those of their equal kernels.
+using Object = std::shared_ptr<const std::vector<char>>;
 
 /// A compiled program: position-independent object code and what is needed to run it.
 struct Program {
   std::string name, isa, driverSymbol;
-  std::vector<char> object;                 ///< an ELF relocatable object
+  std::vector<Object> objects;              ///< each after those that it calls, the driver's last
   std::vector<std::vector<char>> constants; ///< RunContext::constants
   std::vector<ValueSpec> arguments, results;
   std::vector<CallSpec> calls; ///< RunContext::call's table

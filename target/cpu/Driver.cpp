@@ -225,11 +225,11 @@ LogicalResult DriverEmitter::layOut() {
 }
 
 llvm::Function *DriverEmitter::functionOf(kernel::FuncOp kernel) {
-  if (llvm::Function *existing = llvmModule.getFunction(kernel.getSymName()))
+  if (llvm::Function *existing = llvmModule.getFunction(objectSymbol(kernel)))
     return existing;
   llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty();
   auto *type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, i64, i64, pointer}, false);
-  return llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel.getSymName(),
+  return llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, objectSymbol(kernel),
                                 llvmModule);
 }
 

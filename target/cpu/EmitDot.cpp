@@ -14,6 +14,8 @@
 #include "target/cpu/KernelEmitter.h"
 
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace spokeshave;
@@ -165,18 +167,72 @@ void DotLoop::emit(llvm::Value *a, llvm::Value *b, llvm::Value *c, llvm::Value *
       builder.CreateAlignedStore(phis[i * registers + j], cPointer(c, i, j), align);
 }
 
+//===----------------------------------------------------------------------===//
+// Tiles as functions
+//===----------------------------------------------------------------------===//
+//
+// The kernels of a network multiply in few kinds of tiles. As functions they are
+// compiled once; a call costs nothing beside a panel's depth of steps.
+
+static Type elementOf(Value buffer) {
+  return cast<MemRefType>(buffer.getType()).getElementType();
+}
+
+/// (a, b, c, depth): the rest is in the function.
+static llvm::FunctionType *tileType(llvm::IRBuilder<> &builder) {
+  llvm::Type *pointer = builder.getPtrTy();
+  return llvm::FunctionType::get(builder.getVoidTy(),
+                                 {pointer, pointer, pointer, builder.getInt64Ty()}, false);
+}
+
+/// Says all that the function's code depends on.
+static std::string tileSymbol(kernel::TileDotOp op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op->getAttrDictionary();
+  for (Value buffer : {op.getA(), op.getB(), op.getC()})
+    os << ' ' << elementOf(buffer);
+  return llvm::formatv("tile_dot.{0}x{1}.{2:x-}", op.getRows(), op.getColumns(),
+                       llvm::xxh3_64bits(text));
+}
+
+/// In place these take few instructions.
+static bool isSmallTile(kernel::TileDotOp op, const machine::Machine &machine) {
+  return int64_t(op.getRows() * op.getColumns()) <=
+         4 * machine.lanes(elementOf(op.getC()).getIntOrFloatBitWidth());
+}
+
+void KernelEmitter::emitTileLoop(kernel::TileDotOp op, llvm::Value *a, llvm::Value *b,
+                                 llvm::Value *c, llvm::Value *depth) {
+  Type aType = elementOf(op.getA()), bType = elementOf(op.getB());
+  DotLoop loop(builder, machine, op, convert(elementOf(op.getC())));
+  loop.aIsBf16 = aType.isBF16(), loop.bIsBf16 = bType.isBF16();
+  loop.aElement = loop.aIsBf16 ? builder.getInt16Ty() : convert(aType);
+  loop.bElement = loop.bIsBf16 ? builder.getInt16Ty() : convert(bType);
+  loop.emit(a, b, c, depth);
+}
+
 void KernelEmitter::emitTileDot(kernel::TileDotOp op) {
   if (op.getDepthPack() > 1)
     return emitPackedDot(op);
-  auto elementOf = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
-  Type a = elementOf(op.getA()), b = elementOf(op.getB());
-  DotLoop loop(builder, machine, op, convert(elementOf(op.getC())));
-  loop.aIsBf16 = a.isBF16(), loop.bIsBf16 = b.isBF16();
-  loop.aElement = loop.aIsBf16 ? builder.getInt16Ty() : convert(a);
-  loop.bElement = loop.bIsBf16 ? builder.getInt16Ty() : convert(b);
   auto pointer = [&](Value buffer, Value offset) {
     return builder.CreateGEP(convert(elementOf(buffer)), get(buffer), get(offset));
   };
-  loop.emit(pointer(op.getA(), op.getAOffset()), pointer(op.getB(), op.getBOffset()),
-            pointer(op.getC(), op.getCOffset()), get(op.getDepth()));
+  llvm::Value *a = pointer(op.getA(), op.getAOffset()), *b = pointer(op.getB(), op.getBOffset()),
+              *c = pointer(op.getC(), op.getCOffset()), *depth = get(op.getDepth());
+  if (!callees || isSmallTile(op, machine))
+    return emitTileLoop(op, a, b, c, depth);
+  std::string symbol = tileSymbol(op);
+  callees->tiles.insert({symbol, op});
+  builder.CreateCall(module.getOrInsertFunction(symbol, tileType(builder)), {a, b, c, depth});
+}
+
+void KernelEmitter::emitTileFunction(kernel::TileDotOp op, StringRef symbol) {
+  function =
+      cast<llvm::Function>(module.getOrInsertFunction(symbol, tileType(builder)).getCallee());
+  setFunctionAttributes(*function, machine);
+  builder.SetInsertPoint(newBlock("entry"));
+  emitTileLoop(op, function->getArg(0), function->getArg(1), function->getArg(2),
+               function->getArg(3));
+  builder.CreateRetVoid();
 }

@@ -18,8 +18,29 @@ using namespace spokeshave;
 using namespace spokeshave::cpu;
 
 LogicalResult cpu::emitKernel(kernel::FuncOp kernel, llvm::Module &module,
-                              const machine::Machine &machine) {
-  return KernelEmitter(module, machine).emitFunction(kernel);
+                              const machine::Machine &machine, Callees *callees) {
+  return KernelEmitter(module, machine, callees).emitFunction(kernel);
+}
+
+void cpu::emitTileFunction(kernel::TileDotOp op, StringRef symbol, llvm::Module &module,
+                           const machine::Machine &machine) {
+  KernelEmitter(module, machine, nullptr).emitTileFunction(op, symbol);
+}
+
+LogicalResult cpu::emitLoopFunction(scf::ForOp loop, const LoopFunction &info, llvm::Module &module,
+                                    const machine::Machine &machine, Callees *callees) {
+  return KernelEmitter(module, machine, callees).emitLoopFunction(loop, info);
+}
+
+static constexpr StringLiteral kObjectSymbol = "object_symbol";
+
+StringRef cpu::objectSymbol(kernel::FuncOp kernel) {
+  auto symbol = kernel->getAttrOfType<StringAttr>(kObjectSymbol);
+  return symbol ? symbol.getValue() : kernel.getSymName();
+}
+
+void cpu::setObjectSymbol(kernel::FuncOp kernel, StringRef symbol) {
+  kernel->setAttr(kObjectSymbol, StringAttr::get(kernel.getContext(), symbol));
 }
 
 void cpu::setFunctionAttributes(llvm::Function &function, const machine::Machine &machine) {
@@ -41,8 +62,8 @@ LogicalResult KernelEmitter::emitFunction(kernel::FuncOp kernel) {
   llvm::Type *pointer = builder.getPtrTy(), *i64 = builder.getInt64Ty();
   auto *type =
       llvm::FunctionType::get(builder.getVoidTy(), {pointer, i64, i64, pointer}, /*vararg=*/false);
-  function =
-      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), module);
+  function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, objectSymbol(kernel),
+                                    module);
   setFunctionAttributes(*function, machine);
   function->addParamAttr(0, llvm::Attribute::NoAlias);
   function->addParamAttr(0, llvm::Attribute::ReadOnly);
@@ -93,7 +114,9 @@ LogicalResult KernelEmitter::emitBlock(Block &block) {
 
 LogicalResult KernelEmitter::emit(Operation &op) {
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return emitFor(loop);
+    return callees && callees->shared && callees->shared->contains(loop)
+               ? (emitLoopCall(loop), success())
+               : emitFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitIf(branch);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
@@ -113,6 +136,52 @@ LogicalResult KernelEmitter::emit(Operation &op) {
     }
   }
   return op.emitOpError("has no translation to LLVM IR");
+}
+
+//===----------------------------------------------------------------------===//
+// Loops as functions
+//===----------------------------------------------------------------------===//
+
+llvm::FunctionType *KernelEmitter::loopType(const LoopFunction &info) {
+  SmallVector<llvm::Type *> types{builder.getPtrTy()};
+  for (Value value : info.captured)
+    types.push_back(convert(value.getType()));
+  return llvm::FunctionType::get(builder.getVoidTy(), types, false);
+}
+
+void KernelEmitter::emitLoopCall(scf::ForOp loop) {
+  const LoopFunction &info = callees->shared->find(loop)->second;
+  callees->loops.insert({info.symbol, loop});
+  SmallVector<llvm::Value *> arguments{scratch};
+  for (Value value : info.captured)
+    arguments.push_back(get(value));
+  builder.CreateCall(module.getOrInsertFunction(info.symbol, loopType(info)), arguments);
+}
+
+LogicalResult KernelEmitter::emitLoopFunction(scf::ForOp loop, const LoopFunction &info) {
+  function =
+      cast<llvm::Function>(module.getOrInsertFunction(info.symbol, loopType(info)).getCallee());
+  setFunctionAttributes(*function, machine);
+  function->addParamAttr(0, llvm::Attribute::NoAlias);
+  function->addParamAttr(0,
+                         llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(64)));
+  scratch = function->getArg(0);
+  for (auto [i, value] : llvm::enumerate(info.captured))
+    values[value] = function->getArg(i + 1);
+  builder.SetInsertPoint(newBlock("entry"));
+  WalkResult result = loop->walk([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      Operation *outside = operand.getDefiningOp();
+      if (outside && !loop->isAncestor(outside) && !values.contains(operand) &&
+          failed(emit(*outside)))
+        return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted() || failed(emitFor(loop)))
+    return failure();
+  builder.CreateRetVoid();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

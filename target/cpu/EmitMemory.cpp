@@ -26,21 +26,21 @@ static SmallVector<int> reversed(int64_t lanes) {
 KernelEmitter::Address KernelEmitter::address(Value buffer, ValueRange indices,
                                               llvm::Type *element) {
   auto type = cast<MemRefType>(buffer.getType());
-  llvm::Value *scalar = nullptr, *vector = nullptr;
-  int64_t stride = 1;
-  auto add = [&](llvm::Value *&sum, llvm::Value *index) {
+  SmallVector<int64_t> strides(indices.size(), 1);
+  for (int64_t d = int64_t(indices.size()) - 2; d >= 0; --d)
+    strides[d] = strides[d + 1] * type.getDimSize(d + 1);
+  // The outermost dimension first, which the outermost loop runs over: what an
+  // inner loop does not change is then one value that can stand before it.
+  llvm::Value *base = get(buffer), *vector = nullptr;
+  for (auto [operand, stride] : llvm::zip_equal(indices, strides)) {
+    llvm::Value *index = get(operand);
     if (stride != 1)
       index = builder.CreateMul(index, llvm::ConstantInt::getSigned(index->getType(), stride));
-    sum = sum ? builder.CreateAdd(sum, index) : index;
-  };
-  for (int64_t d = int64_t(indices.size()) - 1; d >= 0; --d) {
-    add(isa<VectorType>(indices[d].getType()) ? vector : scalar, get(indices[d]));
-    if (indices.size() > 1)
-      stride *= type.getDimSize(d);
+    if (!isa<VectorType>(operand.getType()))
+      base = builder.CreateGEP(element, base, index);
+    else
+      vector = vector ? builder.CreateAdd(vector, index) : index;
   }
-  llvm::Value *base = get(buffer);
-  if (scalar)
-    base = builder.CreateGEP(element, base, scalar);
   return {base, vector};
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernel/KernelDialect.h"
 #include "machine/Machine.h"
+#include "target/cpu/EmitKernel.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/IR/IRBuilder.h"
@@ -20,15 +21,19 @@ namespace spokeshave::cpu {
 
 class KernelEmitter {
 public:
-  KernelEmitter(llvm::Module &module, const machine::Machine &machine)
-      : module(module), machine(machine), builder(module.getContext()) {}
+  KernelEmitter(llvm::Module &module, const machine::Machine &machine, Callees *callees)
+      : module(module), machine(machine), callees(callees), builder(module.getContext()) {}
 
   mlir::LogicalResult emitFunction(kernel::FuncOp kernel);
+  void emitTileFunction(kernel::TileDotOp op, llvm::StringRef symbol);
+  mlir::LogicalResult emitLoopFunction(mlir::scf::ForOp loop, const LoopFunction &info);
 
 private:
   // Structure: EmitKernel.cpp.
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emit(mlir::Operation &op);
+  llvm::FunctionType *loopType(const LoopFunction &info);
+  void emitLoopCall(mlir::scf::ForOp loop);
   mlir::LogicalResult emitFor(mlir::scf::ForOp op);
   mlir::LogicalResult emitIf(mlir::scf::IfOp op);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
@@ -53,6 +58,8 @@ private:
   static int64_t unitRows(kernel::FuncOp kernel);
   void emitTileConfiguration(int64_t unitRows);
   void emitTileRelease();
+  void emitTileLoop(kernel::TileDotOp op, llvm::Value *a, llvm::Value *b, llvm::Value *c,
+                    llvm::Value *depth);
   /// The address of an access: a base pointer and, where lanes are apart by
   /// more than a constant, element offsets from it.
   struct Address {
@@ -77,6 +84,7 @@ private:
 
   llvm::Module &module;
   const machine::Machine &machine;
+  Callees *callees; ///< null: nothing is called
   llvm::IRBuilder<> builder;
   llvm::Function *function = nullptr;
   llvm::Value *scratch = nullptr;

@@ -12,6 +12,7 @@
 #include "target/cpu/ObjectEmission.h"
 
 #include "support/Error.h"
+#include "target/cpu/Timing.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -28,7 +29,8 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
-#include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <thread>
 
@@ -39,6 +41,7 @@ CodeModule::CodeModule(llvm::StringRef name)
     : context(std::make_unique<llvm::LLVMContext>()),
       module(std::make_unique<llvm::Module>(name, *context)) {}
 CodeModule::CodeModule(CodeModule &&) = default;
+CodeModule &CodeModule::operator=(CodeModule &&) = default;
 CodeModule::~CodeModule() = default;
 
 namespace {
@@ -110,25 +113,43 @@ void optimize(llvm::Module &module, llvm::TargetMachine &target) {
   manager.run(module, modules);
 }
 
+/// The code generator's passes without those that cost more than they give here.
+/// Reducing the strength of addresses takes up to four fifths of the time, since
+/// it weighs all ways to write each address against all others; the kernel level
+/// and EmitMemory.cpp write addresses so that what a loop does not change stands
+/// outside of it, and the rest fits x86's addressing modes. Kernels hold neither
+/// freezes nor integers beyond 64 bits.
+class CodePassManager : public llvm::legacy::PassManager {
+public:
+  void add(llvm::Pass *pass) override {
+    static constexpr llvm::StringLiteral kLeftOut[] = {
+        "Loop Strength Reduction", "Canonicalize Freeze Instructions in Loops",
+        "Expand large div/rem", "Expand large fp convert"};
+    if (llvm::is_contained(kLeftOut, pass->getPassName()))
+      delete pass;
+    else
+      llvm::legacy::PassManager::add(pass);
+  }
+};
+
 llvm::Error generate(llvm::Module &module, llvm::TargetMachine &target, llvm::CodeGenFileType type,
                      llvm::SmallVectorImpl<char> &out) {
   llvm::raw_svector_ostream os(out);
-  llvm::legacy::PassManager manager;
+  CodePassManager manager;
   if (target.addPassesToEmitFile(manager, os, nullptr, type, /*DisableVerify=*/true))
     return makeError(ErrorCode::Internal, "the code generator cannot write object code");
   manager.run(module);
   return llvm::Error::success();
 }
 
-llvm::Error emitOne(CodeModule &code, const machine::Machine &machine,
-                    const EmissionOptions &options, EmittedCode &result) {
-  auto target = createTargetMachine(machine);
-  if (!target)
-    return target.takeError();
-  prepare(*code.module, **target);
+llvm::Error emitOne(CodeModule &code, llvm::TargetMachine &target, const EmissionOptions &options,
+                    EmittedCode &result) {
+  double begin = threadMilliseconds();
+  prepare(*code.module, target);
   if (llvm::Error error = verify(*code.module))
     return error;
-  optimize(*code.module, **target);
+  optimize(*code.module, target);
+  result.optimizeMs = threadMilliseconds() - begin;
   if (options.wantIr) {
     llvm::raw_string_ostream os(result.ir);
     code.module->print(os, nullptr);
@@ -137,45 +158,127 @@ llvm::Error emitOne(CodeModule &code, const machine::Machine &machine,
     // Code generation changes the module: the text comes from a copy.
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*code.module);
     llvm::SmallVector<char> text;
-    if (llvm::Error error = generate(*copy, **target, llvm::CodeGenFileType::AssemblyFile, text))
+    if (llvm::Error error = generate(*copy, target, llvm::CodeGenFileType::AssemblyFile, text))
       return error;
     result.assembly.assign(text.begin(), text.end());
   }
+  begin = threadMilliseconds();
   llvm::SmallVector<char, 0> object;
-  if (llvm::Error error =
-          generate(*code.module, **target, llvm::CodeGenFileType::ObjectFile, object))
+  if (llvm::Error error = generate(*code.module, target, llvm::CodeGenFileType::ObjectFile, object))
     return error;
   result.object.assign(object.begin(), object.end());
+  result.generateMs = threadMilliseconds() - begin;
   return llvm::Error::success();
 }
 
+/// So many instructions must wait before another thread is worth its start.
+constexpr int64_t kWorthAThread = 400;
+
 } // namespace
 
-llvm::Expected<std::vector<EmittedCode>> cpu::emitObjects(llvm::MutableArrayRef<CodeModule> modules,
-                                                          const machine::Machine &machine,
-                                                          const EmissionOptions &options) {
-  std::vector<EmittedCode> results(modules.size());
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  llvm::Error all = llvm::Error::success();
-  auto work = [&] {
-    for (size_t i = next++; i < modules.size(); i = next++)
-      if (llvm::Error error = emitOne(modules[i], machine, options, results[i])) {
-        std::lock_guard<std::mutex> lock(mutex);
-        all = llvm::joinErrors(std::move(all), std::move(error));
-      }
+struct ObjectEmitter::State {
+  State(const machine::Machine &machine, const EmissionOptions &options)
+      : machine(machine), options(options) {}
+
+  struct Job {
+    int64_t cost;
+    size_t number;
+    bool operator<(const Job &other) const { return cost < other.cost; }
   };
-  // The calling thread works too, alone if the system gives it no others.
+
+  machine::Machine machine;
+  EmissionOptions options;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Job> waiting; ///< a heap: the costliest first, so that none ends late
+  int64_t waitingCost = 0;
+  bool isComplete = false; ///< no more modules come
+  std::deque<CodeModule> modules;
+  std::deque<EmittedCode> results; ///< addresses stay while others are added
   std::vector<std::thread> helpers;
-  try {
-    for (int64_t i = 1; i < std::min<int64_t>(options.threads, modules.size()); ++i)
-      helpers.emplace_back(work);
-  } catch (const std::system_error &) {
+  llvm::Error all = llvm::Error::success();
+
+  void work(bool waits);
+};
+
+/// Takes job after job; helpers wait for more until none will come.
+void ObjectEmitter::State::work(bool waits) {
+  std::unique_ptr<llvm::TargetMachine> target; // some tenths of a millisecond: once a thread
+  std::unique_lock<std::mutex> lock(mutex);
+  while (true) {
+    if (waits)
+      changed.wait(lock, [&] { return isComplete || !waiting.empty(); });
+    if (waiting.empty())
+      return;
+    std::pop_heap(waiting.begin(), waiting.end());
+    Job job = waiting.back();
+    waiting.pop_back();
+    waitingCost -= job.cost;
+    CodeModule code = std::move(modules[job.number]);
+    EmittedCode &result = results[job.number];
+    lock.unlock();
+    llvm::Error error = llvm::Error::success();
+    if (!target) {
+      auto made = createTargetMachine(machine);
+      error = made.takeError();
+      if (!error)
+        target = std::move(*made);
+    }
+    if (!error)
+      error = emitOne(code, *target, options, result);
+    lock.lock();
+    if (error)
+      all = llvm::joinErrors(std::move(all), std::move(error));
   }
-  work();
-  for (std::thread &helper : helpers)
+}
+
+ObjectEmitter::ObjectEmitter(const machine::Machine &machine, const EmissionOptions &options)
+    : state(std::make_unique<State>(machine, options)) {}
+
+ObjectEmitter::~ObjectEmitter() {
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->waiting.clear();
+    state->isComplete = true;
+  }
+  state->changed.notify_all();
+  for (std::thread &helper : state->helpers)
     helper.join();
-  if (all)
-    return all;
-  return results;
+  llvm::consumeError(std::move(state->all));
+}
+
+size_t ObjectEmitter::add(CodeModule code, int64_t cost) {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  size_t number = state->modules.size();
+  state->modules.push_back(std::move(code));
+  state->results.emplace_back();
+  state->waiting.push_back({cost, number});
+  std::push_heap(state->waiting.begin(), state->waiting.end());
+  state->waitingCost += cost;
+  bool worthMore = state->waitingCost >= kWorthAThread;
+  lock.unlock();
+  state->changed.notify_one();
+  // This thread works too, in the end; alone if the system gives it no others.
+  if (worthMore && int64_t(state->helpers.size()) + 1 < state->options.threads)
+    try {
+      state->helpers.emplace_back([this] { state->work(/*waits=*/true); });
+    } catch (const std::system_error &) {
+    }
+  return number;
+}
+
+llvm::Expected<std::vector<EmittedCode>> ObjectEmitter::finish() {
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->isComplete = true;
+  }
+  state->changed.notify_all();
+  state->work(/*waits=*/false);
+  for (std::thread &helper : state->helpers)
+    helper.join();
+  state->helpers.clear();
+  if (llvm::Error error = std::move(state->all))
+    return error;
+  return std::vector<EmittedCode>(std::make_move_iterator(state->results.begin()),
+                                  std::make_move_iterator(state->results.end()));
 }

@@ -8,7 +8,6 @@
 
 #include "machine/Machine.h"
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
@@ -22,10 +21,12 @@ class LLVMContext;
 
 namespace spokeshave::cpu {
 
-/// A module with the context that it lives in: one per thread of code generation.
+/// A module with the context that it lives in, so that threads may work on
+/// several at once.
 struct CodeModule {
   CodeModule(llvm::StringRef name);
   CodeModule(CodeModule &&);
+  CodeModule &operator=(CodeModule &&);
   ~CodeModule();
 
   std::unique_ptr<llvm::LLVMContext> context;
@@ -33,8 +34,9 @@ struct CodeModule {
 };
 
 struct EmittedCode {
-  std::vector<char> object; ///< an ELF relocatable object
-  std::string ir, assembly; ///< if asked for
+  std::vector<char> object;              ///< an ELF relocatable object
+  std::string ir, assembly;              ///< if asked for
+  double optimizeMs = 0, generateMs = 0; ///< processor time
 };
 
 struct EmissionOptions {
@@ -42,10 +44,24 @@ struct EmissionOptions {
   int64_t threads = 1;
 };
 
-/// Verifies, optimises and emits each of `modules`, several at once on
-/// `options.threads` threads. Error Internal if one is not valid LLVM IR.
-llvm::Expected<std::vector<EmittedCode>> emitObjects(llvm::MutableArrayRef<CodeModule> modules,
-                                                     const machine::Machine &machine,
-                                                     const EmissionOptions &options);
+/// Verifies, optimises and emits modules, several at once. Helping threads begin
+/// with the first modules, while the caller still makes the next ones.
+class ObjectEmitter {
+public:
+  ObjectEmitter(const machine::Machine &machine, const EmissionOptions &options);
+  /// Waits for modules that a helper is working on, drops the others.
+  ~ObjectEmitter();
+
+  /// Takes a module over; `cost` is about its number of instructions. Gives the
+  /// number of its result.
+  size_t add(CodeModule code, int64_t cost);
+  /// Works on what is left and waits for the helpers. Error Internal if a module
+  /// is not valid LLVM IR.
+  llvm::Expected<std::vector<EmittedCode>> finish();
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
 
 } // namespace spokeshave::cpu

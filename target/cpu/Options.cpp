@@ -46,13 +46,16 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
     return setBool(verifyEachPass, name, value);
   if (name == "fusion")
     return setBool(fusion, name, value);
+  if (name == "share-kernels")
+    return setBool(shareKernels, name, value);
   return makeError(ErrorCode::BadOption,
                    "No such compile option: '" + name +
-                       "'; there are isa, threads, verify-each-pass and fusion");
+                       "'; there are isa, threads, verify-each-pass, fusion and share-kernels");
 }
 
 uint64_t CompileOptions::hash() const {
   std::string key;
-  llvm::raw_string_ostream(key) << isa << '|' << threads << '|' << verifyEachPass << '|' << fusion;
+  llvm::raw_string_ostream(key) << isa << '|' << threads << '|' << verifyEachPass << '|' << fusion
+                                << '|' << shareKernels;
   return llvm::xxh3_64bits(llvm::StringRef(key));
 }
