@@ -71,6 +71,57 @@ createTargetMachine(const machine::Machine &machine) {
   return result;
 }
 
+/// A target machine while one thread uses it. To make one takes as long as to
+/// compile a small kernel, so some wait for the next compilation.
+class BorrowedTarget {
+public:
+  explicit BorrowedTarget(const machine::Machine &machine)
+      : key(machine.cpu + "," + machine.features), machine(machine) {}
+  ~BorrowedTarget() {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (target && idle().size() < kMostIdle)
+      idle().emplace_back(std::move(key), std::move(target));
+  }
+
+  llvm::Error get(llvm::TargetMachine *&result) {
+    if (!target)
+      takeIdle();
+    if (!target) {
+      auto made = createTargetMachine(machine);
+      if (!made)
+        return made.takeError();
+      target = std::move(*made);
+    }
+    result = target.get();
+    return llvm::Error::success();
+  }
+
+private:
+  using Idle = std::vector<std::pair<std::string, std::unique_ptr<llvm::TargetMachine>>>;
+  static constexpr size_t kMostIdle = 8;
+  static Idle &idle() {
+    static Idle *list = new Idle; // compilations may outlive static destruction
+    return *list;
+  }
+  void takeIdle() {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (auto &[itsKey, machine] : idle())
+      if (itsKey == key) {
+        target = std::move(machine);
+        std::swap(itsKey, idle().back().first);
+        std::swap(machine, idle().back().second);
+        return idle().pop_back();
+      }
+  }
+
+  static std::mutex mutex;
+  std::string key;
+  const machine::Machine &machine;
+  std::unique_ptr<llvm::TargetMachine> target;
+};
+
+std::mutex BorrowedTarget::mutex;
+
 void prepare(llvm::Module &module, llvm::TargetMachine &target) {
   module.setTargetTriple(target.getTargetTriple().str());
   module.setDataLayout(target.createDataLayout());
@@ -203,7 +254,7 @@ struct ObjectEmitter::State {
 
 /// Takes job after job; helpers wait for more until none will come.
 void ObjectEmitter::State::work(bool waits) {
-  std::unique_ptr<llvm::TargetMachine> target; // some tenths of a millisecond: once a thread
+  BorrowedTarget borrowed(machine);
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
     if (waits)
@@ -217,13 +268,8 @@ void ObjectEmitter::State::work(bool waits) {
     CodeModule code = std::move(modules[job.number]);
     EmittedCode &result = results[job.number];
     lock.unlock();
-    llvm::Error error = llvm::Error::success();
-    if (!target) {
-      auto made = createTargetMachine(machine);
-      error = made.takeError();
-      if (!error)
-        target = std::move(*made);
-    }
+    llvm::TargetMachine *target = nullptr;
+    llvm::Error error = borrowed.get(target);
     if (!error)
       error = emitOne(code, *target, options, result);
     lock.lock();
