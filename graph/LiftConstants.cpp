@@ -41,6 +41,8 @@ bool isNumber(stablehlo::ConstantOp op) {
 
 SmallVector<stablehlo::ConstantOp> numbersOf(FusionOp fusion) {
   SmallVector<stablehlo::ConstantOp> numbers;
+  if (!fusion.getBlock().getOps<stablehlo::WhileOp>().empty())
+    return numbers; // a loop keeps its state in registers, and its numbers there
   for (auto op : fusion.getBlock().getOps<stablehlo::ConstantOp>())
     if (isNumber(op))
       numbers.push_back(op);

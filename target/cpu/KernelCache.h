@@ -26,6 +26,7 @@ struct KernelCode {
   std::string symbol;
   std::shared_ptr<const LinkedObject> place; ///< other functions may be there, too
   int64_t tasks = 0, scratchBytes = 0, taskCostNs = 0, instructions = 0;
+  bool pollsCancel = false;
 
   int64_t bytes() const;
 };

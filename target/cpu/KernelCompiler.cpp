@@ -56,6 +56,7 @@ static kernel::FuncOp declare(schedule::KernelOp op, const KernelCode &code) {
                                                fusion.getNumOperands(), buffers);
   kernel.setScratchBytes(code.scratchBytes);
   kernel.setTaskCostNs(code.taskCostNs);
+  kernel.setPollsCancel(code.pollsCancel);
   setObjectSymbol(kernel, code.symbol);
   op.erase();
   return kernel;
@@ -180,8 +181,12 @@ void KernelCompiler::shareLoops(ArrayRef<kernel::FuncOp> kernels) {
   for (kernel::FuncOp kernel : kernels)
     kernel->walk([&](scf::ForOp loop) {
       int64_t size = 0;
-      loop->walk([&](Operation *) { ++size; });
-      if (loop.getNumResults() > 0 || size < kSmallestSharedLoop)
+      bool polls = false; // the kernel knows where
+      loop->walk([&](Operation *op) {
+        ++size;
+        polls |= isa<kernel::CancelledOp>(op);
+      });
+      if (loop.getNumResults() > 0 || size < kSmallestSharedLoop || polls)
         return;
       Found entry;
       entry.content = keys.write(loop, entry.captured);
@@ -219,6 +224,7 @@ LogicalResult KernelCompiler::emit(kernel::FuncOp kernel, KernelInfo &info) {
   code->tasks = kernel.getTasks();
   code->scratchBytes = kernel.getScratchBytes();
   code->taskCostNs = kernel.getTaskCostNs();
+  code->pollsCancel = kernel.getPollsCancel();
   info.instructions = module.getFunction(code->symbol)->getInstructionCount();
   if (failed(addCallees(callees)))
     return failure();
