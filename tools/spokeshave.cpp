@@ -66,7 +66,8 @@ int main(int argc, char **argv) {
   if (command == "bench" || command == "codesign" || command == "explain") {
     // The package's own `spokeshave` does not come here with them.
     llvm::errs() << "spokeshave: " << command << " is Python: python -m spokeshave."
-                 << (command == "explain" ? "codesign.explain" : command) << " --help\n";
+                 << (command == "explain" ? llvm::StringRef("codesign.explain") : command)
+                 << " --help\n";
     return 1;
   }
   using Command = llvm::Error (*)(tools::Arguments);

@@ -75,7 +75,7 @@ def test_the_page_needs_nothing_else(program, tmp_path):
 
 
 def test_what_does_not_fit_is_a_row(program, tmp_path):
-    done = _run("", program, "--sweep", "vmem=1KiB|16MiB", "--out", str(tmp_path))
+    done = _run("", program, "--sweep", "vmem=32KiB|16MiB", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     small, large = json.loads((tmp_path / "sweep.json").read_text())["rows"]
     assert small["status"] == "does not fit" and "SKS-R001" in small["reason"]
@@ -189,7 +189,7 @@ def test_explain(program, tmp_path):
 
 
 def test_explain_of_what_does_not_fit(program):
-    done = _run(".explain", "--target", "tpu", "--chip", "v5e:vmem=1KiB", program)
+    done = _run(".explain", "--target", "tpu", "--chip", "v5e:vmem=32KiB", program)
     assert done.returncode == 1 and "SKS-R001" in done.stderr
 
 

@@ -9,7 +9,10 @@
 // JSON: "chip": "v6e"
 // JSON: "kernels": [
 // JSON: "bound": "HBM"
+// JSON: "busy": {
+// JSON: "flops": 2097152
 // JSON: "microseconds":
+// JSON: "minimum_hbm_bytes": 25165824
 // NOCHIP: SKS-U0{{.*}}v99
 // SMALL: SKS-{{[UR]}}0{{.*}}
 func.func @main(%a: tensor<2048x1024xf32>, %b: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> {

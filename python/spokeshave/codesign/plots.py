@@ -109,6 +109,7 @@ def _front(rows: list[Row], program: str) -> bytes:
     for row in front:
         where = (row["area"], row["microseconds"])
         axes.annotate(_label(row), where, fontsize=6, xytext=(3, 3), textcoords="offset points")
+    axes.margins(x=0.25)  # for the labels
     axes.set_xscale("log")
     axes.set_yscale("log")
     _legend(axes, list(dict.fromkeys(row["bound"] for row in rows)))
