@@ -41,6 +41,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--figures", type=pathlib.Path, help="measure nothing: the report of an earlier --json"
     )
+    parser.add_argument("--note", default="", help="a sentence for the report's beginning")
     parser.add_argument("--list", action="store_true", help="name the workloads and end")
     return parser.parse_args(arguments)
 
@@ -123,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = _run(names, [OURS, *filter(None, [options.against])], options)
         command = " ".join(["python -m spokeshave.bench", *(arguments or sys.argv[1:])])
     if options.out:
-        options.out.write_text(report.text(rows, machine, options.against, command))
+        options.out.write_text(report.text(rows, machine, options.against, command, options.note))
     if options.json:
         _write_figures(options.json, rows, machine, options.against, command)
     failed = [row.name for row in rows if row.failed]

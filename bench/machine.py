@@ -99,5 +99,9 @@ def paragraphs(machine: Machine) -> list[str]:
             f" {rates.fma_gflops:.0f} GFLOP/s{narrow}; memory read {rates.read_gb_per_s:.1f} GB/s,"
             f" copy {rates.copy_gb_per_s:.1f} GB/s"
         )
+    lines.append(
+        f"- load average when it began: {facts['load']}; a quiet machine has less than 1, and only"
+        " there are times, rates and compile times what the machine can do"
+    )
     lines.append("- " + ", ".join(f"{name} {value}" for name, value in machine.versions.items()))
     return lines

@@ -140,9 +140,12 @@ def _loops(rows: Sequence[Row]) -> list[str]:
     return ["## Loops that copy or move memory in each iteration\n", *lines, ""]
 
 
-def text(rows: Sequence[Row], machine: Machine, other: str | None, command: str) -> str:
+def text(
+    rows: Sequence[Row], machine: Machine, other: str | None, command: str, note: str = ""
+) -> str:
     """The whole document."""
     lines = [_INTRODUCTION.format(command=command), *machines.paragraphs(machine), ""]
+    lines += [note + "\n"] * bool(note)
     lines += judgement(rows, other)
     for theme in dict.fromkeys(row.theme for row in rows):
         lines.append(f"## {theme[0].upper()}{theme[1:]}\n")
