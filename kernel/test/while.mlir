@@ -41,11 +41,11 @@ schedule.kernel @single(%x: tensor<3xf32>, %y: tensor<9000000xf32>) {
 
 // A batch: a task takes lanes of it through all trips; the counter is one for all.
 // CHECK-LABEL: kernel.func @batch(
-// CHECK-SAME: tasks {{32|63}} inputs 1
+// CHECK-SAME: tasks {{16|32|63}} inputs 1
 // CHECK-NOT: polls_cancel
-// CHECK-COUNT-2: kernel.load {{.*}}lane_stride = 2{{.*}} -> vector<{{16|32}}xf32>
-// CHECK: scf.for {{.*}} -> (i32, vector<{{16|32}}xf32>, vector<{{16|32}}xf32>)
-// CHECK: math.fma {{.*}} : vector<{{16|32}}xf32>
+// CHECK-COUNT-2: kernel.load {{.*}}lane_stride = 2{{.*}} -> vector<{{16|32|64}}xf32>
+// CHECK: scf.for {{.*}} -> (i32, vector<{{16|32|64}}xf32>, vector<{{16|32|64}}xf32>)
+// CHECK: math.fma {{.*}} : vector<{{16|32|64}}xf32>
 // CHECK: scf.yield
 // CHECK-COUNT-2: kernel.store {{.*}}lane_stride = 2
 schedule.kernel @batch(%x: tensor<1000x2xf32>) {
