@@ -69,6 +69,7 @@ llvm::Error Core::start(const Kernel &started) {
       std::memcpy(&vmem[data.offset], data.bytes.data(), data.bytes.size());
   }
   inFlight.clear();
+  takenBefore.clear();
   dmaCounts.fill(1);
   cycle = engineFree = 0;
   time = {};
@@ -126,8 +127,17 @@ bool Core::isTimed(const Instruction &instruction) {
     depends |= source.file == File::Scalar && unknown[source.number];
     ofScalars &= !source || source.file == File::Scalar;
   }
-  if (instruction.op == Opcode::BranchIf)
-    return !depends; // on data: not taken, which ends loops and enters branches
+  if (instruction.op == Opcode::BranchIf) {
+    if (!depends)
+      return true;
+    // Data decides: not taken, then taken, and so on. So a loop that it ends runs
+    // once, whichever end its test stands at, and every other branch is entered.
+    bool &taken = takenBefore[&instruction];
+    taken = !taken;
+    if (!taken)
+      branchTo(instruction.imm);
+    return false;
+  }
   if (instruction.dst.file != File::Scalar)
     return false;
   bool isKnown = ofScalars && !depends && unit == Unit::Scalar;

@@ -11,6 +11,8 @@
 #include "runtime/tpu/Lanes.h"
 #include "runtime/tpu/Simulator.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <deque>
 
 namespace spokeshave::runtime::tpu {
@@ -92,6 +94,7 @@ private:
   std::vector<Lane> scalars, vectors, masks;
   /// Without values: scalars that depend on data.
   std::vector<bool> unknown;
+  llvm::DenseMap<const Instruction *, bool> takenBefore; ///< of branches on them
   std::vector<char> vmem;
   std::vector<MatrixUnit> matrixUnits;
   std::vector<Transfer> inFlight;
