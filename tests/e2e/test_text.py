@@ -210,4 +210,5 @@ def test_chlo_runs(name, tmp_path):
         expected = jax.tree.leaves(jax.jit(CHLO[name])(a))
     for index, value in enumerate(expected):
         found = np.load(f"{tmp_path}/out{index}.npy")
-        np.testing.assert_allclose(found, np.asarray(value), rtol=2e-6, atol=1e-7)
+        # Near the zeros of lgamma JAX 0.10.2's CPU is 5e-7 off.
+        np.testing.assert_allclose(found, np.asarray(value), rtol=2e-6, atol=1e-6)
