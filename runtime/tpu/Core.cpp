@@ -56,7 +56,7 @@ llvm::Error Core::fail(const Instruction &instruction, llvm::Twine message) {
   return makeError(ErrorCode::Internal, text);
 }
 
-llvm::Error Core::start(const Kernel &started) {
+void Core::start(const Kernel &started) {
   kernel = &started;
   scalars.assign(timing.scalarRegisters, 0);
   unknown.assign(timing.scalarRegisters, false);
@@ -73,13 +73,11 @@ llvm::Error Core::start(const Kernel &started) {
   dmaCounts.fill(1);
   cycle = engineFree = 0;
   time = {};
-  return llvm::Error::success();
 }
 
 llvm::Expected<KernelTime> Core::run(const Kernel &started, llvm::ArrayRef<int64_t> addresses) {
   buffers = addresses;
-  if (llvm::Error error = start(started))
-    return error;
+  start(started);
   nextBlock = 0;
   while (nextBlock >= 0) {
     if (options.isCancelled && options.isCancelled())

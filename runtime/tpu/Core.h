@@ -60,7 +60,7 @@ private:
     int64_t busyUntil = 0;       ///< takes the next rows then
   };
 
-  llvm::Error start(const spokeshave::tpu::Kernel &kernel);
+  void start(const spokeshave::tpu::Kernel &kernel);
   llvm::Error runBlock(const spokeshave::tpu::Block &block);
   bool isTimed(const Instruction &instruction);
   void branchTo(int64_t block);

@@ -257,14 +257,6 @@ llvm::Error Compilation::emitCode() {
   return llvm::Error::success();
 }
 
-ValueSpec specOf(MemRefType type) {
-  ValueSpec spec;
-  llvm::raw_string_ostream(spec.elementType) << type.getElementType();
-  spec.shape.assign(type.getShape().begin(), type.getShape().end());
-  spec.byteSize = schedule::byteSizeOf(type);
-  return spec;
-}
-
 llvm::Error Compilation::describeBuffers() {
   schedule::ProgramOp driver = *module.getOps<schedule::ProgramOp>().begin();
   for (BlockArgument argument : driver.getProgramArguments())

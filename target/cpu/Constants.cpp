@@ -44,3 +44,11 @@ FailureOr<std::vector<char>> cpu::bytesOf(ElementsAttr value) {
         return std::vector<char>(blob->getData());
   return failure();
 }
+
+cpu::ValueSpec cpu::specOf(MemRefType type) {
+  ValueSpec spec;
+  llvm::raw_string_ostream(spec.elementType) << type.getElementType();
+  spec.shape.assign(type.getShape().begin(), type.getShape().end());
+  spec.byteSize = schedule::byteSizeOf(type);
+  return spec;
+}

@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "target/cpu/Compile.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LLVM.h"
 
 #include <vector>
@@ -16,5 +19,8 @@ namespace spokeshave::cpu {
 /// The elements of `value` as generated code reads them: row-major, one byte for
 /// i1 and what is narrower than a byte. Failure for attributes without data.
 mlir::FailureOr<std::vector<char>> bytesOf(mlir::ElementsAttr value);
+
+/// A buffer as the runtime sees it.
+ValueSpec specOf(mlir::MemRefType type);
 
 } // namespace spokeshave::cpu

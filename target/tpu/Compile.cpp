@@ -24,6 +24,7 @@
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace spokeshave;
@@ -158,6 +159,12 @@ llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
   }
   if (llvm::Error error = allocateRegisters(*made, program->timing))
     return error;
+  // Tables and spilled registers came after the buffers were staged.
+  if (made->vmemBytes > vmemBytes)
+    return makeError(ErrorCode::OutOfMemory,
+                     llvm::formatv("kernel @{0} needs {1} bytes of VMEM with its tables and {2} "
+                                   "spilled registers, the chip has {3}",
+                                   made->name, made->vmemBytes, made->spills, vmemBytes));
   formBundles(*made, program->timing);
   program->kernels.push_back(std::move(*made));
   return llvm::Error::success();

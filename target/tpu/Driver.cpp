@@ -37,15 +37,6 @@ private:
   DenseMap<Operation *, uint32_t> constants;
 };
 
-ValueSpec specOf(Value value) {
-  auto type = cast<MemRefType>(value.getType());
-  ValueSpec spec;
-  llvm::raw_string_ostream(spec.elementType) << type.getElementType();
-  spec.shape.assign(type.getShape().begin(), type.getShape().end());
-  spec.byteSize = schedule::byteSizeOf(type);
-  return spec;
-}
-
 FailureOr<uint32_t> StepMaker::constantOf(schedule::ConstantOp op) {
   auto [found, isNew] = constants.try_emplace(op, program.constants.size());
   if (isNew) {
@@ -134,8 +125,6 @@ LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
   step.location = describeLocation(op.getLoc());
   if (auto launch = dyn_cast<schedule::LaunchOp>(op)) {
     step.kernel = kernels.lookup(launch.getKernel());
-    if (program.kernels[step.kernel].blocks.empty())
-      return success(); // nothing to do
   } else if (isa<schedule::CopyOp>(op)) {
     step.kind = Step::Kind::Copy;
   } else {
@@ -160,9 +149,9 @@ LogicalResult StepMaker::makeBlock(mlir::Block &block, std::vector<Step> &steps)
 
 LogicalResult StepMaker::run() {
   for (BlockArgument argument : driver.getProgramArguments())
-    program.arguments.push_back(specOf(argument));
+    program.arguments.push_back(cpu::specOf(cast<MemRefType>(argument.getType())));
   for (auto [result, alias] : llvm::zip_equal(driver.getProgramResults(), driver.getAliases())) {
-    program.results.push_back(specOf(result));
+    program.results.push_back(cpu::specOf(cast<MemRefType>(result.getType())));
     program.results.back().alias = alias;
   }
   program.arenaBytes = driver.getArenaBytes();

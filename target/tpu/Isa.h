@@ -164,7 +164,7 @@ struct Kernel {
   };
   std::vector<VmemData> data;
   std::vector<std::string> locations; ///< user's source lines
-  int64_t vmemBytes = 0, numBuffers = 0, numSemaphores = 0;
+  int64_t vmemBytes = 0;
   /// Registers used, and spilled values; for reports.
   int64_t vectorRegisters = 0, scalarRegisters = 0, spills = 0;
 

@@ -23,7 +23,6 @@ FailureOr<Kernel> tpu::selectInstructions(spokeshave::kernel::FuncOp kernel) {
 
 FailureOr<Kernel> Selector::run() {
   kernel.name = source.getSymName().str();
-  kernel.numBuffers = source.getBuffers().size();
   kernel.vmemBytes = llvm::alignTo(source.getScratchBytes(), kRegisterBytes);
   beginBlock();
   Reg task = newReg(File::Scalar);

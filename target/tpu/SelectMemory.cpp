@@ -192,6 +192,5 @@ LogicalResult Selector::selectDma(spokeshave::kernel::DmaStartOp op) {
   start.c = semaphore;
   start.imm = kernel.descriptors.size();
   kernel.descriptors.push_back(std::move(descriptor));
-  kernel.numSemaphores = std::max<int64_t>(kernel.numSemaphores, 64);
   return success();
 }
