@@ -14,8 +14,9 @@ namespace spokeshave::tpu {
 struct CompileOptions {
   std::string chip; ///< as machine::loadChip takes it: a name, a file, with settings
   bool verifyEachPass = false;
-  bool fusion = true;  ///< off: one kernel per operation
-  int64_t buffers = 2; ///< copies of a window in VMEM; 1: no overlap of transfers
+  bool fusion = true;   ///< off: one kernel per operation
+  int64_t buffers = 2;  ///< copies of a window in VMEM; 1: no overlap of transfers
+  bool megacore = true; ///< off: one core of a device works alone
 };
 
 /// Compiles `module` (StableHLO, one public function @main) and consumes it.
