@@ -314,6 +314,13 @@ LogicalResult Selector::selectShuffle(vector::ShuffleOp op) {
     emit(Opcode::Rotate, op.getType(), dst, a).imm = order[0];
     return success();
   }
+  bool rotatesRows = given == lanes && lanes == kRegisterLanes && order[0] < kLanes;
+  for (int64_t l = 0; rotatesRows && l < lanes; ++l)
+    rotatesRows = order[l] == l / kLanes * kLanes + (order[0] + l) % kLanes;
+  if (rotatesRows) {
+    emit(Opcode::RotateLanes, op.getType(), dst, a).imm = order[0];
+    return success();
+  }
   std::vector<uint16_t> table;
   for (int64_t from : order) // sources of b begin at a whole register
     table.push_back(from < given ? from : from - given + kRegisterLanes);
