@@ -191,8 +191,14 @@ void Stager::guarded(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
-/// `index` of an access, counted from the window's slot instead of the buffer.
+/// `index` of an access, counted from the window's slot instead of the buffer. A
+/// constant stays the last term, which the access can take for nothing.
 Value Stager::relative(Value index, Value shift) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (sum && index.getType().isIndex() && sum.getRhs().getDefiningOp<arith::ConstantOp>()) {
+    Value moved = builder.create<arith::AddIOp>(loc, sum.getLhs(), shift);
+    return builder.create<arith::AddIOp>(loc, moved, sum.getRhs());
+  }
   if (auto vector = dyn_cast<VectorType>(index.getType())) {
     shift = builder.createOrFold<arith::IndexCastOp>(loc, vector.getElementType(), shift);
     shift = builder.create<vector::BroadcastOp>(loc, vector, shift);
@@ -226,6 +232,10 @@ void Stager::redirect(Staged &buffer) {
                                                     buffer.window->origin(builder, loc, task));
   for (Operation *user : users) {
     builder.setInsertionPoint(user);
+    auto moveRows = [&](auto access) {
+      access.getOffsetMutable().assign(relative(access.getOffset(), shift));
+      access.getBufferMutable().assign(buffer.scratch);
+    };
     auto move = [&](auto access) {
       Value linear = relative(linearIndex(access.getIndices(), buffer.type), shift);
       access.getIndicesMutable().assign(linear);
@@ -235,6 +245,10 @@ void Stager::redirect(Staged &buffer) {
       move(load);
     else if (auto store = dyn_cast<StoreOp>(user))
       move(store);
+    else if (auto rows = dyn_cast<LoadRowsOp>(user))
+      moveRows(rows);
+    else if (auto stored = dyn_cast<StoreRowsOp>(user))
+      moveRows(stored);
     else
       redirectDot(cast<TileDotOp>(user), buffer, shift);
   }

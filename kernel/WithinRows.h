@@ -24,4 +24,14 @@ Num rotateWithinRows(Num value, int64_t by);
 /// interleave several registers to hide their latency.
 Num reduceWithinRows(Num value, llvm::function_ref<Num(Num, Num)> combine);
 
+/// What is on of a register where the row, or the column, of a lane is less than
+/// `count`. Windows.cpp knows the form.
+mlir::Value makePositionMask(mlir::OpBuilder &builder, mlir::Location loc, int64_t count,
+                             bool ofRows);
+
+/// Transposes 128 x 128 elements in 16 registers of 8 rows each: 64 permutations of
+/// two registers.
+void transposeTile(mlir::OpBuilder &builder, mlir::Location loc,
+                   llvm::MutableArrayRef<mlir::Value> registers);
+
 } // namespace spokeshave::kernel

@@ -33,7 +33,7 @@ using namespace spokeshave::tpu;
 namespace {
 
 /// What kernel/ must know: registers of 1024 lanes of 32 bits.
-machine::Machine machineOf(const Timing &timing, int64_t vmemBytes) {
+machine::Machine machineOf(const Timing &timing, int64_t vmemBytes, const CompileOptions &options) {
   machine::Machine machine;
   machine.isa = machine::Isa::Avx2; // rounds to integers with instructions
   machine.cpu = "tpu";
@@ -45,6 +45,9 @@ machine::Machine machineOf(const Timing &timing, int64_t vmemBytes) {
   machine.hasFma = false;
   machine.matrixTile = timing.matrixSize;
   machine.l2Bytes = vmemBytes;
+  machine.rowLanes = options.rowTiles ? kLanes : 0;
+  machine.taskBytes = 2 << 20; // moving them takes several times a transfer's latency
+  machine.hasTranscendentals = options.transcendentals;
   return machine;
 }
 
@@ -124,7 +127,7 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::registerKernelDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
-  if (failed(kernel::lowerKernels(module, machineOf(program->timing, vmemBytes))))
+  if (failed(kernel::lowerKernels(module, machineOf(program->timing, vmemBytes, options))))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;
