@@ -11,6 +11,7 @@
 #include "runtime/tpu/Decode.h"
 #include "runtime/tpu/Dma.h"
 #include "runtime/tpu/Lanes.h"
+#include "runtime/tpu/MatrixUnit.h"
 #include "runtime/tpu/Simulator.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -66,17 +67,6 @@ public:
 private:
   using Instruction = spokeshave::tpu::Instruction;
   using Reg = spokeshave::tpu::Reg;
-  struct MatrixUnit {
-    /// Rows of 128 lanes: the bits of f32 for float factors, of the factors else.
-    std::vector<Lane> latched, active;
-    std::deque<std::vector<Lane>> results;
-    std::deque<int64_t> readyAt; ///< of the results
-    int64_t busyUntil = 0;       ///< takes the next rows then
-
-    /// What decides the waits of later instructions, from `cycle` on.
-    void appendState(int64_t cycle, std::vector<int64_t> &state) const;
-    void shift(int64_t cycles);
-  };
   /// Where a kernel stands.
   struct Position {
     int64_t block = -1;                 ///< none yet
@@ -113,7 +103,6 @@ private:
   llvm::Error startTransfer(const Instruction &instruction);
   void waitFor(int64_t semaphore);
   void stallUntil(int64_t when);
-  void timeMatrix(const Instruction &instruction, MatrixUnit &unit);
   llvm::Error fail(const Instruction &instruction, llvm::Twine message);
   llvm::Expected<char *> vmemAt(const Instruction &instruction, int64_t begin, int64_t end,
                                 bool writes);
