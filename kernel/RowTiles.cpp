@@ -47,8 +47,8 @@ void RowTiles::useGroups(int64_t count, int64_t columnsAtOnce) {
 void RowTiles::divide() {
   constexpr int64_t kFewestTasks = 16; // so that transfers overlap
   int64_t step = groups * kTileRows;
-  int64_t wanted =
-      std::min(taskBytes / std::max<int64_t>(1, rowBytes), llvm::divideCeil(rows, kFewestTasks));
+  int64_t wanted = std::min<int64_t>(taskBytes / std::max<int64_t>(1, rowBytes),
+                                     llvm::divideCeil(rows, kFewestTasks));
   rowsPerTask = std::max<int64_t>(step, llvm::alignDown(wanted, step));
   tasks = llvm::divideCeil(rows, rowsPerTask);
 }
