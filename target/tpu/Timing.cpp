@@ -43,6 +43,7 @@ Timing timingOf(const machine::Chip &chip) {
   timing.matrixRows = std::max<int64_t>(1, int64_t(double(kSublanes) / chip.mxu.bf16Rate));
   timing.matrixUnits = chip.mxu.count;
   timing.matrixSize = chip.mxu.size;
+  timing.resultTiles = std::max<int64_t>(2, chip.mxu.resultTiles);
   timing.branchDelay = chip.scalar.branchDelay;
 
   timing.clock = chip.core.clock;

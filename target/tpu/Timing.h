@@ -25,6 +25,8 @@ struct Timing {
   /// Cycles that a matrix unit needs for 8 rows.
   int64_t matrixRows = 8;
   int64_t matrixUnits = 4, matrixSize = 128;
+  /// Results that may wait in a matrix unit.
+  int64_t resultTiles = 64;
   /// Indexed loads and stores: lanes per cycle.
   int64_t indexedLanes = 8;
   /// Emulated elements of 64 bits: cycles for one instruction of 32.
