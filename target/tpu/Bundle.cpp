@@ -186,7 +186,7 @@ void BlockScheduler::take(uint32_t number, int64_t cycle) {
   unsigned unit = unsigned(unitOf(here));
   nodes[number].cycle = cycle;
   if (here.op == Opcode::MatrixPush) {
-    matrixBusy[here.imm] = cycle + timing.matrixRows;
+    matrixBusy[here.imm] = cycle + timing.occupancy(here);
     ++slotsAt(cycle)[unit];
     return;
   }
@@ -300,7 +300,7 @@ void BlockScheduler::write() {
 void BlockScheduler::run() {
   addRegisterEdges();
   addMemoryDependences(block.instructions, timing, false, graph);
-  addQueueDependences(block.instructions, timing, false, graph);
+  addQueueDependences(block.instructions, graph);
   findHeights();
   place();
   write();

@@ -14,10 +14,12 @@ namespace spokeshave::tpu {
 struct CompileOptions {
   std::string chip; ///< as machine::loadChip takes it: a name, a file, with settings
   bool verifyEachPass = false;
-  bool fusion = true;     ///< off: one kernel per operation
-  int64_t buffers = 2;    ///< copies of a window in VMEM; 1: no overlap of transfers
-  bool unrolling = true;  ///< off: loops keep their bodies
-  bool pipelining = true; ///< off: iterations of loops do not overlap
+  bool fusion = true;          ///< off: one kernel per operation
+  bool rowTiles = true;        ///< off: lanes of a register run along one line only
+  bool transcendentals = true; ///< off: polynomials instead of the chip's unit
+  int64_t buffers = 2;         ///< copies of a window in VMEM; 1: no overlap of transfers
+  bool unrolling = true;       ///< off: loops keep their bodies
+  bool pipelining = true;      ///< off: iterations of loops do not overlap
 
   /// Sets `name` from text, as docs/options.md lists them; a user error for an unknown
   /// name or bad value.

@@ -163,61 +163,25 @@ void addMemoryDependences(llvm::ArrayRef<Instruction> code, const Timing &timing
   MemoryOrder(code, timing, isLoop, graph).run();
 }
 
-/// Each of `numbers` after the one before it; in a loop the first after the last.
-static void chain(llvm::ArrayRef<uint32_t> numbers, bool isLoop, DependenceGraph &graph) {
-  for (size_t i = 1; i < numbers.size(); ++i)
-    graph.add(numbers[i - 1], numbers[i], 1);
-  if (isLoop && !numbers.empty())
-    graph.add(numbers.back(), numbers.front(), 1, 1);
-}
-
-void addQueueDependences(llvm::ArrayRef<Instruction> code, const Timing &timing, bool isLoop,
-                         DependenceGraph &graph) {
-  struct Queue {
-    llvm::SmallVector<uint32_t> in, pushes, pops;
-    llvm::SmallVector<size_t> pushedBefore; ///< each pop, in the order of the code
-  };
-  std::map<int64_t, Queue> queues;
-  llvm::SmallVector<uint32_t> misc;
+void addQueueDependences(llvm::ArrayRef<Instruction> code, DependenceGraph &graph) {
+  std::map<int64_t, uint32_t> lastIn, lastPop;
+  std::optional<uint32_t> lastMisc;
   for (uint32_t i = 0; i < code.size(); ++i) {
-    Unit unit = unitOf(code[i]);
-    if (unit == Unit::Misc)
-      misc.push_back(i);
+    const Instruction &here = code[i];
+    Unit unit = unitOf(here);
+    if (unit == Unit::Misc) {
+      if (lastMisc)
+        graph.add(*lastMisc, i, 1);
+      lastMisc = i;
+    }
     if (unit != Unit::MatrixPush && unit != Unit::MatrixPop)
       continue;
-    Queue &queue = queues[code[i].imm];
-    if (unit == Unit::MatrixPop) {
-      queue.pops.push_back(i);
-      queue.pushedBefore.push_back(queue.pushes.size());
-      continue;
-    }
-    queue.in.push_back(i);
-    if (code[i].op == Opcode::MatrixPush)
-      queue.pushes.push_back(i);
-  }
-  chain(misc, isLoop, graph);
-  for (auto &[number, queue] : queues) {
-    chain(queue.in, isLoop, graph);
-    chain(queue.pops, isLoop, graph);
-    for (size_t k = 0; k < queue.pops.size(); ++k) {
-      // At the latest its own rows; more results may have waited at the start.
-      size_t before = queue.pushedBefore[k];
-      if (k < before)
-        graph.add(queue.pushes[k], queue.pops[k], timing.matrix);
-      else if (before > 0)
-        graph.add(queue.pushes[before - 1], queue.pops[k], 1);
-      else if (isLoop && !queue.pushes.empty())
-        graph.add(queue.pushes.back(), queue.pops[k], 1, 1);
-      // Rows move up past a pop only as far as there is room for their results.
-      for (size_t later = before + timing.resultTiles / 2; later < queue.pushes.size();
-           later += queue.pushes.size())
-        graph.add(queue.pops[k], queue.pushes[later], 1);
-    }
-    if (isLoop && !queue.pops.empty() && !queue.pushes.empty()) {
-      // So does the next iteration.
-      size_t ahead = std::max<size_t>(1, timing.resultTiles / 2 / queue.pushes.size());
-      graph.add(queue.pops.back(), queue.pushes.front(), 1, ahead);
-    }
+    bool pops = unit == Unit::MatrixPop;
+    if (auto in = lastIn.find(here.imm); in != lastIn.end())
+      graph.add(in->second, i, pops ? 0 : 1); // the queues wait by themselves
+    if (auto pop = lastPop.find(here.imm); pops && pop != lastPop.end())
+      graph.add(pop->second, i, 1);
+    (pops ? lastPop : lastIn)[here.imm] = i;
   }
 }
 

@@ -44,10 +44,9 @@ struct DependenceGraph {
 void addMemoryDependences(llvm::ArrayRef<Instruction> code, const Timing &timing, bool isLoop,
                           DependenceGraph &graph);
 
-/// What matrix units latch, swap and take in keeps its order, and so do their
-/// results; a result is taken after its rows were pushed, and no more results wait
-/// than the unit can hold. Transfers, waits and their counts keep their order.
-void addQueueDependences(llvm::ArrayRef<Instruction> code, const Timing &timing, bool isLoop,
-                         DependenceGraph &graph);
+/// Matrix units take in pushes and weights in their order, and give out results in
+/// theirs; a pop waits for the pushes before it, not these for pops. Transfers, waits
+/// and their counts keep their order.
+void addQueueDependences(llvm::ArrayRef<Instruction> code, DependenceGraph &graph);
 
 } // namespace spokeshave::tpu

@@ -79,7 +79,9 @@ private:
 bool BodyMaker::findWriters() {
   Reg test = all[loop.branch].a;
   for (auto [number, here] : llvm::enumerate(all)) {
-    if (unitOf(here) == Unit::Misc)
+    // Transfers do not overlap; what goes through matrix units is pipelined already.
+    Unit unit = unitOf(here);
+    if (unit == Unit::Misc || unit == Unit::MatrixPush || unit == Unit::MatrixPop)
       return false;
     for (Reg source : here.sources()) {
       if (source == test && number != loop.branch)
@@ -165,7 +167,6 @@ std::optional<LoopBody> BodyMaker::run() {
   body.graph = DependenceGraph(body.code.size());
   addRegisterEdges();
   addMemoryDependences(body.code, timing, true, body.graph);
-  addQueueDependences(body.code, timing, true, body.graph);
   return std::move(body);
 }
 

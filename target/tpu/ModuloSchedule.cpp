@@ -15,28 +15,23 @@ namespace spokeshave::tpu {
 
 namespace {
 
-/// What an instruction takes: slots of its unit, an immediate, a matrix unit.
+/// What an instruction takes: slots of its unit, an immediate.
 struct Need {
   unsigned resource;
   int64_t cycles;
 };
-constexpr unsigned kImmediates = kNumUnits, kMatrixUnits = kNumUnits + 1;
+constexpr unsigned kImmediates = kNumUnits;
 
 llvm::SmallVector<Need, 2> needsOf(const Instruction &here, const Timing &timing) {
   llvm::SmallVector<Need, 2> needs;
-  bool pushes = here.op == Opcode::MatrixPush; // keeps its unit, not the slot
-  needs.push_back({unsigned(unitOf(here)), pushes ? 1 : timing.occupancy(here)});
+  needs.push_back({unsigned(unitOf(here)), timing.occupancy(here)});
   if (here.immediate)
     needs.push_back({kImmediates, 1});
-  if (pushes)
-    needs.push_back({kMatrixUnits + unsigned(here.imm), timing.matrixRows});
   return needs;
 }
 
 int64_t capacityOf(unsigned resource, const Timing &timing) {
-  return resource < kNumUnits      ? timing.slots[resource]
-         : resource == kImmediates ? timing.immediates
-                                   : 1;
+  return resource < kNumUnits ? timing.slots[resource] : timing.immediates;
 }
 
 llvm::StringLiteral nameOfResource(unsigned resource) {
@@ -53,18 +48,9 @@ llvm::StringLiteral nameOfResource(unsigned resource) {
     return "transcendental unit";
   case Unit::CrossLane:
     return "cross-lane units";
-  case Unit::MatrixPush:
-    return "matrix pushes";
-  case Unit::MatrixPop:
-    return "matrix pops";
-  case Unit::Misc:
-    return "transfers";
-  case Unit::Alu:
-    break;
-  }
-  if (resource == kImmediates)
+  default:
     return "immediates";
-  return "matrix units";
+  }
 }
 
 /// The longest ways from each instruction to the end of an iteration, edges to later
@@ -291,7 +277,7 @@ int64_t ModuloSchedule::stages() const {
 IntervalBounds boundsOf(llvm::ArrayRef<Instruction> body, const DependenceGraph &graph,
                         const Timing &timing) {
   IntervalBounds bounds;
-  std::vector<int64_t> sums(kMatrixUnits + timing.matrixUnits);
+  std::vector<int64_t> sums(kImmediates + 1);
   for (const Instruction &here : body)
     for (Need need : needsOf(here, timing)) {
       sums[need.resource] += need.cycles;

@@ -22,14 +22,17 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
   }
   bool *option = llvm::StringSwitch<bool *>(name)
                      .Case("fusion", &fusion)
+                     .Case("row-tiles", &rowTiles)
+                     .Case("transcendentals", &transcendentals)
                      .Case("unrolling", &unrolling)
                      .Case("pipelining", &pipelining)
                      .Case("verify-each-pass", &verifyEachPass)
                      .Default(nullptr);
   if (!option)
-    return makeError(ErrorCode::BadOption, "No such compile option of the chip: '" + name +
-                                               "'; there are buffers, fusion, pipelining, "
-                                               "unrolling and verify-each-pass");
+    return makeError(ErrorCode::BadOption,
+                     "No such compile option of the chip: '" + name +
+                         "'; there are buffers, fusion, pipelining, row-tiles, "
+                         "transcendentals, unrolling and verify-each-pass");
   std::optional<bool> parsed = llvm::StringSwitch<std::optional<bool>>(value.lower())
                                    .Cases("1", "true", "on", "yes", true)
                                    .Cases("0", "false", "off", "no", false)
