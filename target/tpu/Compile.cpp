@@ -53,6 +53,7 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.matrixPushCyclesOfBytes = timing.matrixRowsOfBytes;
   machine.cores = chip.coresOfDevice();
   machine.farBytesPerCycle = timing.hbmBytesPerCycle / double(machine.cores);
+  machine.farGranule = timing.dmaGranule;
   machine.farLatency = timing.dmaLatency;
   machine.l2Bytes = vmemBytes;
   machine.rowLanes = options.rowTiles ? kLanes : 0;
