@@ -26,6 +26,7 @@ TPU-class chip. Values are not computed: a loop that data ends runs once, of a
 branch that data decides the first is taken, and both are counted.
 
   --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
+  --option NAME=VALUE  an option of the compiler: pipelining=off, unrolling=off, ...
   --json        an object with "microseconds", "cycles" and a list of "kernels";
                 docs/codesign.md has the fields
 )";
@@ -94,6 +95,7 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
 
 llvm::Error tools::timeCommand(Arguments arguments) {
   llvm::StringRef file, chip;
+  tpu::CompileOptions options;
   bool json = false;
   ArgumentReader reader(arguments);
   while (reader.next()) {
@@ -101,6 +103,11 @@ llvm::Error tools::timeCommand(Arguments arguments) {
       llvm::outs() << kHelp;
       return llvm::Error::success();
     }
+    llvm::Expected<bool> taken = reader.takeCompileOption(options);
+    if (!taken)
+      return taken.takeError();
+    if (*taken)
+      continue;
     if (reader.isFlag("--json"))
       json = true;
     else if (reader.isOption("--chip", chip))
@@ -116,7 +123,6 @@ llvm::Error tools::timeCommand(Arguments arguments) {
   auto module = readProgramFile(file, context);
   if (!module)
     return module.takeError();
-  tpu::CompileOptions options;
   options.chip = chip.str();
   auto program = tpu::compile(std::move(*module), options);
   if (!program)
