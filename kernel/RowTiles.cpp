@@ -32,7 +32,8 @@ RowTiles RowTiles::plan(int64_t rows, int64_t extent, int64_t rowBytes, int64_t 
   tiles.rows = rows, tiles.extent = extent;
   int64_t columns = llvm::divideCeil(extent, kTileColumns);
   int64_t most = std::clamp<int64_t>(kMostGroups / columns, kFewestGroups, kMostGroups);
-  most = std::min<int64_t>(most, llvm::divideCeil(rows, kTileRows));
+  most = std::min<int64_t>({most, int64_t(llvm::divideCeil(rows, kTileRows)),
+                            2 * machine.taskBytes / std::max<int64_t>(1, kTileRows * rowBytes)});
   while (2 * tiles.groups <= most)
     tiles.groups *= 2;
   int64_t registers = std::clamp<int64_t>(kInstructions / operations, 1, kRegisters);
