@@ -25,6 +25,8 @@ mlir::FailureOr<Element> emitComplex(ArithContext &context, mlir::Operation *op,
 
 // MathExpLog.cpp. Arguments are f32 or f64.
 Num exp(Num x);
+/// Of x <= 0 or NaN, f32: what lies below the smallest normal number may be zero.
+Num expOfNegative(Num x);
 Num exp(Num high, Num low); ///< of a sum whose second term is small; f64
 Num expm1(Num x);
 Num log(Num x);

@@ -47,9 +47,7 @@ Num kernel::finishedSum(Num sum, Type element) {
   return sum;
 }
 
-/// From a position in `from` to the one in `to`, which `from` reaches through
-/// reshapes and transposes: for results that are not laid out like the product.
-static std::optional<Position> follow(IndexSpace &space, Value from, Value to, Position position) {
+std::optional<Position> kernel::follow(IndexSpace &space, Value from, Value to, Position position) {
   SmallVector<Operation *> path; // from `to` up to something of the product's shape
   while (to != from) {
     Operation *op = to.getDefiningOp();

@@ -21,6 +21,11 @@ Num widened(Num value, mlir::Type accumulator, bool isUnsigned);
 /// A sum as what registers hold for the product's element type.
 Num finishedSum(Num sum, mlir::Type element);
 
+/// From a position in `from` to the one in `to`, which `from` reaches through
+/// reshapes and transposes: for results that are not laid out like the product.
+std::optional<Position> follow(IndexSpace &space, mlir::Value from, mlir::Value to,
+                               Position position);
+
 /// Writes the fusion's results at a row and column of the product, in the present
 /// tile. The product itself is bound by the caller.
 mlir::LogicalResult emitProductOutputs(FusionLowering &lowering, ElementEmitter &emitter,
