@@ -120,7 +120,7 @@ AttentionBoxes kernel::findAttentionBoxes(const AttentionView &view, ElementEmit
   Value output = emitter.getFusion().getYield().getValues()[0];
   Locate result = [&](int64_t o, int64_t row, int64_t column) -> std::optional<Place> {
     Type element = typeOf(output).getElementType();
-    std::optional<Position> at = follow(
+    std::optional<Position> at = followProduct(
         space, mix, output, problem->result(space, batchOf(o), rowOf(o, row), Index(column)));
     if (!at || !(element.isF32() || element.isBF16()))
       return std::nullopt;

@@ -121,6 +121,31 @@ LogicalResult LoadOp::verify() {
   return verifyAccess(*this, getResult().getType(), getBuffer(), getIndices(), getMask());
 }
 
+LogicalResult WindowOp::verify() {
+  auto kernel = (*this)->getParentOfType<FuncOp>();
+  auto buffer = dyn_cast<BlockArgument>(getBuffer());
+  if (!kernel || !buffer || buffer.getOwner() != &kernel.getBlock())
+    return emitOpError("is of a buffer of the kernel");
+  size_t rank = getSizes().size();
+  if (rank == 0 || getStrides().size() != rank || getLimits().size() != rank ||
+      getDigits().size() != rank || getSteps().size() != rank)
+    return emitOpError("needs a size, stride, limit, digit and step for each dimension");
+  if (getStrides().back() != 1)
+    return emitOpError("needs contiguous elements along its last dimension");
+  int64_t elements = 1;
+  for (int64_t size : getSizes())
+    elements *= size;
+  auto result = cast<MemRefType>(getResult().getType());
+  auto whole = cast<MemRefType>(buffer.getType());
+  if (result.getRank() != 1 || result.getNumElements() != elements ||
+      result.getElementType() != whole.getElementType())
+    return emitOpError() << "has " << elements << " elements of " << whole << ", not " << result;
+  for (int64_t digit : getDigits())
+    if (digit >= int64_t(getRadices().size()))
+      return emitOpError("moves with a digit that the task's number does not have");
+  return success();
+}
+
 LogicalResult CancelledOp::verify() {
   auto kernel = (*this)->getParentOfType<FuncOp>();
   if (!kernel || !kernel.getPollsCancel())
@@ -136,6 +161,8 @@ LogicalResult TileDotOp::verify() {
   auto elementOf = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
   Type a = elementOf(getA()), b = elementOf(getB()), c = elementOf(getC());
   int64_t pack = getDepthPack(), unitRows = getUnitRows(), rows = getRows();
+  if (getBColumnStride() != 1 && (pack != 1 || getBDepthStride() != 1))
+    return emitOpError("reads a b that is contiguous along neither columns nor depth");
   if (pack == 1)
     return unitRows || getAExcess() ? emitOpError("takes wide operands to a matrix unit")
                                     : LogicalResult(success());

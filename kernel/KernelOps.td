@@ -145,6 +145,35 @@ def Kernel_ReduceAngleOp : Kernel_Op<"reduce_angle", [Pure]> {
   let assemblyFormat = "$angle attr-dict `:` type($angle) `->` type($quadrant) `,` type($high) `,` type($low)";
 }
 
+def Kernel_WindowOp : Kernel_Op<"window", [Pure]> {
+  let summary = "the box of a buffer that a task uses, in near memory";
+  let description = [{
+    How a lowering that knows its blocks tells kernel/Stage.h of them. The task's
+    number is read in a mixed radix: `radices`, outermost digit first, whose product
+    is the number of tasks. The box has `sizes`[d] positions along dimension d,
+    outermost first, `strides`[d] elements of the buffer apart; the innermost stride
+    is 1. It begins `base` elements into the buffer, plus, along each dimension,
+    `steps`[d] positions for each step of digit `digits`[d] (-1: none moves it).
+    There are `limits`[d] positions: of a box that reaches beyond, what is beyond is
+    not moved, and undefined.
+
+    The result holds the box row-major, of `sizes` elements. Of an input it is to be
+    read only; of an output all that lies within the limits is to be written before
+    the last of the tasks that share the box ends. The digits that move an output's
+    box are the outermost ones, and no box is used twice.
+  }];
+  let arguments = (ins AnyMemRef:$buffer, I64Attr:$base, DenseI64ArrayAttr:$radices,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$limits, DenseI64ArrayAttr:$digits,
+                       DenseI64ArrayAttr:$steps);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = [{
+    $buffer `at` $base `tasks` $radices `sizes` $sizes `strides` $strides `limits` $limits
+    `digits` $digits `steps` $steps attr-dict `:` type($buffer) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Kernel_DmaStartOp : Kernel_Op<"dma_start"> {
   let summary = "starts a transfer between two memories";
   let description = [{
@@ -199,8 +228,16 @@ def Kernel_StoreRowsOp : Kernel_Op<"store_rows"> {
 
 def Kernel_MatrixLatchOp : Kernel_Op<"matrix_latch", [MemoryEffects<[MemWrite]>]> {
   let summary = "gives the unit 8 more rows of weights, which become active with the next swap";
-  let arguments = (ins AnyType:$rows, I64Attr:$unit, TypeAttr:$element);
-  let assemblyFormat = "$rows `unit` $unit `of` $element attr-dict `:` type($rows)";
+  let description = [{
+    `rows` are the first 128 columns, `more` the second ones of a unit with 256.
+    `transposed`: they are 8 more columns instead, `rows` their first 128 steps of k;
+    all latches between two swaps are of one kind.
+  }];
+  let arguments = (ins AnyType:$rows, Optional<AnyType>:$more, I64Attr:$unit, TypeAttr:$element,
+                       UnitAttr:$transposed, UnitAttr:$is_unsigned);
+  let assemblyFormat = [{
+    $rows (`and` $more^ `:` type($more))? `unit` $unit `of` $element attr-dict `:` type($rows)
+  }];
 }
 
 def Kernel_MatrixSwapOp : Kernel_Op<"matrix_swap", [MemoryEffects<[MemWrite]>]> {
@@ -211,12 +248,18 @@ def Kernel_MatrixSwapOp : Kernel_Op<"matrix_swap", [MemoryEffects<[MemWrite]>]> 
 
 def Kernel_MatrixPushOp : Kernel_Op<"matrix_push", [MemoryEffects<[MemWrite]>]> {
   let summary = "multiplies 8 rows with the unit's weights; the product joins its queue";
-  let arguments = (ins AnyType:$rows, I64Attr:$unit, TypeAttr:$element, TypeAttr:$sum);
-  let assemblyFormat = "$rows `unit` $unit `of` $element `to` $sum attr-dict `:` type($rows)";
+  let description = "`rows` are the first 128 steps of k, `more` the second ones of a unit with 256.";
+  let arguments = (ins AnyType:$rows, Optional<AnyType>:$more, I64Attr:$unit, TypeAttr:$element,
+                       TypeAttr:$sum, UnitAttr:$is_unsigned);
+  let assemblyFormat = [{
+    $rows (`and` $more^ `:` type($more))? `unit` $unit `of` $element `to` $sum attr-dict
+    `:` type($rows)
+  }];
 }
 
 def Kernel_MatrixPopOp : Kernel_Op<"matrix_pop", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "takes the oldest product, 8 rows, from the unit's queue";
+  let summary = "takes 8 rows of 128 of the oldest product from the unit's queue";
+  let description = "A product of a unit with 256 columns is popped in two halves.";
   let arguments = (ins I64Attr:$unit);
   let results = (outs AnyType:$rows);
   let assemblyFormat = "`unit` $unit attr-dict `:` type($rows)";
@@ -237,7 +280,7 @@ def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {
   let summary = "a register tile of a matrix product, over a whole panel of depth";
   let description = [{
     c[i * c_row_stride + j] (+)= sum over k < depth of
-        a[i * a_row_stride + k * a_depth_stride] * b[k * b_depth_stride + j]
+        a[i * a_row_stride + k * a_depth_stride] * b[k * b_depth_stride + j * b_column_stride]
     for i < rows, j < columns, each buffer counted in elements from its offset;
     `accumulate` says whether c is added to or overwritten. k runs upwards, so
     the order of the sum is fixed.
@@ -248,6 +291,9 @@ def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {
     `columns` of the last register are undefined. b is read within `columns`.
 
     rows times the registers of a row must leave two registers of the file free.
+    Machines with matrix units have no such bound; they alone take a
+    `b_column_stride` other than 1, where `b_depth_stride` is 1, and bytes that
+    `a_unsigned` or `b_unsigned` says are unsigned without packing them.
 
     Packed operands, `depth_pack` = p > 1: bf16 in pairs, summed in f32, or bytes
     in fours, summed in i32. Then
@@ -271,7 +317,7 @@ def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {
                        BoolAttr:$accumulate, DefaultValuedAttr<I64Attr, "1">:$depth_pack,
                        DefaultValuedAttr<I64Attr, "0">:$unit_rows,
                        DefaultValuedAttr<I64Attr, "0">:$a_excess, UnitAttr:$a_unsigned,
-                       UnitAttr:$b_unsigned);
+                       UnitAttr:$b_unsigned, DefaultValuedAttr<I64Attr, "1">:$b_column_stride);
   let assemblyFormat = [{
     $a `[` $a_offset `]` `,` $b `[` $b_offset `]` `to` $c `[` $c_offset `]` `depth` $depth
     attr-dict `:` type($a) `,` type($b) `,` type($c)

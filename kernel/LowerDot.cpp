@@ -21,6 +21,7 @@
 // and LowerMatvec's.
 //
 //===----------------------------------------------------------------------===//
+#include "kernel/LowerUnitDot.h"
 #include "kernel/NarrowProduct.h"
 #include "kernel/Product.h"
 
@@ -432,6 +433,12 @@ LogicalResult kernel::lowerDot(FusionLowering &lowering) {
   ElementEmitter emitter(lowering.builder, lowering.machine, lowering.fusion,
                          lowering.kernel.getBuffers());
   std::unique_ptr<MatrixProblem> problem = matrixOf(*dots.begin());
+  if (suitsUnits(lowering, *problem)) {
+    // A vector is one row rather than one column of a tile.
+    if (problem->n == 1 && problem->m > 1)
+      problem = swapped(std::move(problem));
+    return lowerUnitDot(lowering, *problem, emitter);
+  }
   if (shouldSwap(*problem, emitter))
     problem = swapped(std::move(problem));
   if (!lowering.machine.matrixTile && isMatvec(*problem, emitter))
@@ -449,6 +456,8 @@ LogicalResult kernel::lowerMatrixConvolution(FusionLowering &lowering, hlo::Conv
                          lowering.kernel.getBuffers());
   int64_t lanes = lowering.machine.lanes(accumulatorType(op).getIntOrFloatBitWidth());
   std::unique_ptr<MatrixProblem> problem = matrixOf(op, lanes);
+  if (suitsUnits(lowering, *problem))
+    return lowerUnitDot(lowering, *problem, emitter);
   if (std::optional<NarrowProduct> narrow = narrowProductOf(*problem, lowering.machine))
     return lowerNarrowDot(lowering, *problem, emitter, *narrow);
   return DotLowering(lowering, *problem, emitter).run();

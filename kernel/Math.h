@@ -34,6 +34,17 @@ Num log1p(Num x);
 Num tanh(Num x);
 Num logistic(Num x);
 
+// MathUnit.cpp: the same through the machine's transcendental unit, which the
+// functions above take for f32 where there is one.
+bool hasMathUnit(Num x);
+Num unitExp(Num x);
+Num unitExpm1(Num x);
+Num unitLog(Num x);
+Num unitLog1p(Num x);
+Num unitTanh(Num x);
+Num unitLogistic(Num x);
+Num unitRsqrt(Num x);
+
 // MathTrig.cpp.
 struct SinCos {
   Num sin, cos;

@@ -59,6 +59,8 @@ static Num expm1Reduced(Num r) {
 }
 
 Num kernel::exp(Num x) {
+  if (hasMathUnit(x))
+    return unitExp(x);
   // Beyond these the result is infinite or rounds to 0; NaN passes.
   bool isDouble = x.bits() == 64;
   double high = isDouble ? 710.0 : 89.0, low = isDouble ? -746.0 : -104.0;
@@ -101,6 +103,8 @@ static Num expm1Double(Num x) {
 }
 
 Num kernel::expm1(Num x) {
+  if (hasMathUnit(x))
+    return unitExpm1(x);
   return inDouble(x, expm1Double);
 }
 
@@ -161,10 +165,14 @@ static Num logSingle(Num x) {
 }
 
 Num kernel::log(Num x) {
+  if (hasMathUnit(x))
+    return unitLog(x);
   return x.bits() == 64 ? logDouble(x) : logSingle(x);
 }
 
 Num kernel::log1p(Num x) {
+  if (hasMathUnit(x))
+    return unitLog1p(x);
   return inDouble(x, [](Num x) {
     Num u = x + 1.0;
     // What rounding u lost, to first order.
@@ -186,6 +194,8 @@ static Num tanhSingle(Num x) {
 }
 
 Num kernel::tanh(Num x) {
+  if (hasMathUnit(x))
+    return unitTanh(x);
   if (x.bits() == 32)
     return tanhSingle(x);
   Num size = abs(x);
@@ -196,6 +206,8 @@ Num kernel::tanh(Num x) {
 }
 
 Num kernel::logistic(Num x) {
+  if (hasMathUnit(x))
+    return unitLogistic(x);
   // With exp of a negative number: no overflow, and small results stay exact.
   Num e = exp(-abs(x));
   Num d = e + 1.0;

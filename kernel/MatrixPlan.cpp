@@ -88,9 +88,7 @@ Position MatrixView::result(IndexSpace &space, const Index &b, const Index &row,
 // Direct reads
 //===----------------------------------------------------------------------===//
 
-/// One step from a position in the result of a data movement to one in its
-/// operand; null for anything that is not a pure movement.
-static Value stepThrough(ElementEmitter &emitter, Operation *op, Position &p) {
+Value kernel::stepThrough(ElementEmitter &emitter, Operation *op, Position &p) {
   IndexSpace &space = emitter.space();
   if (auto reshape = dyn_cast<hlo::ReshapeOp>(op)) {
     Index linear = space.linearize(p, typeOf(reshape).getShape());
@@ -217,6 +215,7 @@ public:
   explicit DotProblem(hlo::DotGeneralOp dot) : dot(dot), view(dot) {
     op = dot, left = dot.getLhs(), right = dot.getRhs();
     batch = view.batch, m = view.m, n = view.n, k = depthRow = view.k;
+    batchExtents.assign(view.batchExtents().begin(), view.batchExtents().end());
   }
   FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
                          const Index &depth) override {
@@ -229,6 +228,14 @@ public:
   Position result(IndexSpace &space, const Index &b, const Index &row,
                   const Index &column) override {
     return view.result(space, b, row, column);
+  }
+  std::optional<Position> lhsAt(IndexSpace &space, const Index &b, const Index &row,
+                                const Index &depth) override {
+    return view.lhs(space, b, row, depth);
+  }
+  std::optional<Position> rhsAt(IndexSpace &space, const Index &b, const Index &depth,
+                                const Index &column) override {
+    return view.rhs(space, b, depth, column);
   }
   std::optional<DirectRead> directLhs(ElementEmitter &emitter, const Index &b) override {
     auto [row, depth] = probes(emitter, m);
@@ -275,6 +282,7 @@ public:
   explicit SwappedProblem(std::unique_ptr<MatrixProblem> problem) : inner(std::move(problem)) {
     op = inner->op, left = inner->right, right = inner->left;
     batch = inner->batch, m = inner->n, n = inner->m, k = depthRow = inner->k;
+    batchExtents = inner->batchExtents;
   }
   FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
                          const Index &depth) override {
@@ -287,6 +295,14 @@ public:
   Position result(IndexSpace &space, const Index &b, const Index &row,
                   const Index &column) override {
     return inner->result(space, b, column, row);
+  }
+  std::optional<Position> lhsAt(IndexSpace &space, const Index &b, const Index &row,
+                                const Index &depth) override {
+    return inner->rhsAt(space, b, depth, row);
+  }
+  std::optional<Position> rhsAt(IndexSpace &space, const Index &b, const Index &depth,
+                                const Index &column) override {
+    return inner->lhsAt(space, b, column, depth);
   }
   std::optional<DirectRead> directLhs(ElementEmitter &emitter, const Index &b) override {
     return inner->directRhs(emitter, b);

@@ -27,6 +27,9 @@ public:
   Position rhs(IndexSpace &space, const Index &b, const Index &k, const Index &n) const;
   Position result(IndexSpace &space, const Index &b, const Index &m, const Index &n) const;
 
+  /// Of the batch's dimensions, outermost first.
+  llvm::ArrayRef<int64_t> batchExtents() const { return lhsBatch.extents; }
+
 private:
   struct Group {
     llvm::SmallVector<int64_t> dims, extents;
@@ -57,8 +60,9 @@ public:
   int64_t batch = 1, m = 1, n = 1, k = 1;
   /// The innermost part of k along which lhs is packed: a divisor of k.
   int64_t depthRow = 1;
-  mlir::Operation *op = nullptr; ///< its one result is the product
-  mlir::Value left, right;       ///< tensors whose elements lhs and rhs give
+  llvm::SmallVector<int64_t> batchExtents; ///< the batch as dimensions, outermost first
+  mlir::Operation *op = nullptr;           ///< its one result is the product
+  mlir::Value left, right;                 ///< tensors whose elements lhs and rhs give
 
   virtual mlir::FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
                                        const Index &depth) = 0;
@@ -66,6 +70,15 @@ public:
                                        const Index &column) = 0;
   virtual Position result(IndexSpace &space, const Index &b, const Index &row,
                           const Index &column) = 0;
+  /// The positions in `left` and `right` of these elements, where all of them are.
+  virtual std::optional<Position> lhsAt(IndexSpace &space, const Index &b, const Index &row,
+                                        const Index &depth) {
+    return {};
+  }
+  virtual std::optional<Position> rhsAt(IndexSpace &space, const Index &b, const Index &depth,
+                                        const Index &column) {
+    return {};
+  }
   /// Where lhs lies for (row, depth), rhs for (column, depth), if in place.
   virtual std::optional<DirectRead> directLhs(ElementEmitter &emitter, const Index &b) {
     return {};
@@ -86,6 +99,10 @@ std::unique_ptr<MatrixProblem> matrixOf(stablehlo::ConvolutionOp convolution, in
 
 /// The transposed product: rhs's transpose times lhs's.
 std::unique_ptr<MatrixProblem> swapped(std::unique_ptr<MatrixProblem> problem);
+
+/// One step from a position in the result of a data movement to one in its
+/// operand; null for anything that is not a pure movement.
+mlir::Value stepThrough(ElementEmitter &emitter, mlir::Operation *op, Position &position);
 
 /// Follows `value` at `position` through operations that only move data to an
 /// input of the fusion. `first` and `second` are variables within `position`.

@@ -47,7 +47,8 @@ Num kernel::finishedSum(Num sum, Type element) {
   return sum;
 }
 
-std::optional<Position> kernel::follow(IndexSpace &space, Value from, Value to, Position position) {
+std::optional<Position> kernel::followProduct(IndexSpace &space, Value from, Value to,
+                                              Position position) {
   SmallVector<Operation *> path; // from `to` up to something of the product's shape
   while (to != from) {
     Operation *op = to.getDefiningOp();
@@ -97,7 +98,7 @@ LogicalResult kernel::emitProductOutputs(FusionLowering &lowering, ElementEmitte
   SmallVector<std::pair<Element, Position>, 2> results;
   for (Value output : fusion.getYield().getValues()) {
     std::optional<Position> at =
-        follow(space, product, output, problem.result(space, batch, row, column));
+        followProduct(space, product, output, problem.result(space, batch, row, column));
     if (!at)
       return fusion.emitOpError("has a result that does not come from its product");
     FailureOr<Element> element = emitter.emit(output, *at);

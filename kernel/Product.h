@@ -23,8 +23,8 @@ Num finishedSum(Num sum, mlir::Type element);
 
 /// From a position in `from` to the one in `to`, which `from` reaches through
 /// reshapes and transposes: for results that are not laid out like the product.
-std::optional<Position> follow(IndexSpace &space, mlir::Value from, mlir::Value to,
-                               Position position);
+std::optional<Position> followProduct(IndexSpace &space, mlir::Value from, mlir::Value to,
+                                      Position position);
 
 /// Writes the fusion's results at a row and column of the product, in the present
 /// tile. The product itself is bound by the caller.

@@ -14,6 +14,10 @@
 //     compute
 //     start results of task;  wait for results of task - 1
 //
+// A window that several tasks in a row share is waited for by the first of them and,
+// of results, written by the last. Windows are those that the lowering declares
+// (kernel.window), of other buffers those that findWindow finds.
+//
 //===----------------------------------------------------------------------===//
 #include "kernel/Stage.h"
 
@@ -36,12 +40,17 @@ struct Staged {
   BlockArgument buffer;
   MemRefType type;
   bool isRead = false, isWritten = false; ///< in far memory
-  std::optional<Window> window;           ///< nothing: as a whole
+  std::optional<Window> window;           ///< found; nothing: as a whole
+  WindowOp declared;                      ///< by the lowering, or null
   int64_t offset = 0, slotElements = 0, slots = 1;
   Value scratch;
 
   int64_t elementBytes() const {
     return std::max<int64_t>(1, type.getElementType().getIntOrFloatBitWidth() / 8);
+  }
+  bool moves() const { return window || declared; }
+  int64_t period() const {
+    return declared ? DeclaredWindow(declared).period() : window ? window->period() : 1;
   }
   int64_t bytes() const { return slots * llvm::alignTo(slotElements * elementBytes(), kAlignment); }
 };
@@ -54,22 +63,30 @@ public:
   LogicalResult run();
 
 private:
-  void describe();
+  LogicalResult describe();
   LogicalResult layOut();
   void wrapInLoop();
   void redirect(Staged &buffer);
-  void redirectDot(TileDotOp dot, const Staged &buffer, Value shift);
+  void redirectAccesses(Value from, const Staged &buffer, Value shift);
+  void redirectDeclared(Staged &buffer);
+  void redirectDot(TileDotOp dot, Value from, const Staged &buffer, Value shift);
   Value relative(Value index, Value shift);
   Value linearIndex(ValueRange indices, MemRefType type);
   Value slotOrigin(const Staged &buffer, Value slot);
   Value constant(int64_t value) { return builder.create<arith::ConstantIndexOp>(loc, value); }
+  Value quotient(Value value, int64_t divisor);
+  Value remainder(Value value, int64_t divisor);
   Value slotOf(Value task, const Staged &buffer);
   /// Semaphore of a slot of a buffer, for one direction.
   Value semaphore(const Staged &buffer, unsigned number, Value slot, bool out);
   void startTransfer(Staged &buffer, unsigned number, Value task, bool out);
   void wait(Staged &buffer, unsigned number, Value task, bool out);
   void advance(Staged &buffer, unsigned number, Value task);
+  /// One transfer for all tasks.
+  bool isWhole(const Staged &buffer) const { return !buffer.moves() || buffer.period() >= tasks; }
   void guarded(Value condition, llvm::function_ref<void()> body);
+  /// `body` at those tasks that are the `place`-th of a window.
+  void atPlace(Staged &buffer, Value task, int64_t place, llvm::function_ref<void()> body);
 
   FuncOp kernel;
   const StageOptions &options;
@@ -80,7 +97,7 @@ private:
   scf::ForOp loop;
 };
 
-void Stager::describe() {
+LogicalResult Stager::describe() {
   bool updates = kernel.getUpdatesOutputs();
   for (auto [number, value] : llvm::enumerate(kernel.getBuffers())) {
     Staged staged;
@@ -89,15 +106,32 @@ void Stager::describe() {
     bool isOutput = number >= kernel.getNumInputs();
     staged.isRead = !isOutput || updates;
     staged.isWritten = isOutput;
-    if (staged.type.getNumElements() > 0 && !value.use_empty()) {
-      if (tasks > 1)
-        staged.window = findWindow(kernel, staged.buffer);
-      staged.slotElements =
-          staged.window ? staged.window->elements() : staged.type.getNumElements();
-      staged.slots = staged.window ? options.buffers : 1;
-      buffers.push_back(staged);
+    if (staged.type.getNumElements() == 0)
+      continue;
+    bool otherUses = false;
+    for (Operation *user : value.getUsers()) {
+      auto window = dyn_cast<WindowOp>(user);
+      otherUses |= !window;
+      if (!window)
+        continue;
+      DeclaredWindow declared(window);
+      if (isOutput && !declared.movesOnce())
+        return window.emitOpError("of a result is used again after other ones");
+      Staged here = staged;
+      here.declared = window;
+      here.slotElements = declared.elements();
+      here.slots = declared.period() < tasks ? options.buffers : 1;
+      buffers.push_back(here);
     }
+    if (!otherUses)
+      continue;
+    if (tasks > 1)
+      staged.window = findWindow(kernel, staged.buffer);
+    staged.slotElements = staged.window ? staged.window->elements() : staged.type.getNumElements();
+    staged.slots = staged.window ? options.buffers : 1;
+    buffers.push_back(staged);
   }
+  return success();
 }
 
 LogicalResult Stager::layOut() {
@@ -114,7 +148,7 @@ LogicalResult Stager::layOut() {
     for (auto [number, buffer] : llvm::enumerate(buffers))
       error.attachNote() << "buffer " << buffer.buffer.getArgNumber() - 1 << " of " << buffer.type
                          << ": " << buffer.bytes() << " bytes"
-                         << (buffer.window ? " in windows" : ", as a whole");
+                         << (buffer.moves() ? " in windows" : ", as a whole");
     return failure();
   }
   kernel.setScratchBytes(offset);
@@ -134,14 +168,25 @@ void Stager::wrapInLoop() {
   kernel.setTasks(1);
 }
 
+Value Stager::quotient(Value value, int64_t divisor) {
+  if (divisor == 1)
+    return value;
+  if (llvm::isPowerOf2_64(divisor))
+    return builder.createOrFold<arith::ShRUIOp>(loc, value, constant(llvm::Log2_64(divisor)));
+  return builder.createOrFold<arith::DivUIOp>(loc, value, constant(divisor));
+}
+
+Value Stager::remainder(Value value, int64_t divisor) {
+  if (llvm::isPowerOf2_64(divisor))
+    return builder.createOrFold<arith::AndIOp>(loc, value, constant(divisor - 1));
+  return builder.createOrFold<arith::RemUIOp>(loc, value, constant(divisor));
+}
+
 /// The slot of the window that `task` uses.
 Value Stager::slotOf(Value task, const Staged &buffer) {
   if (buffer.slots == 1)
     return constant(0);
-  int64_t period = buffer.window->period();
-  if (period > 1)
-    task = builder.createOrFold<arith::DivUIOp>(loc, task, constant(period));
-  return builder.createOrFold<arith::RemUIOp>(loc, task, constant(buffer.slots));
+  return remainder(quotient(task, buffer.period()), buffer.slots);
 }
 
 Value Stager::semaphore(const Staged &buffer, unsigned number, Value slot, bool out) {
@@ -157,21 +202,35 @@ Value Stager::slotOrigin(const Staged &buffer, Value slot) {
 
 void Stager::startTransfer(Staged &buffer, unsigned number, Value task, bool out) {
   Value slot = slotOf(task, buffer);
-  Value near = slotOrigin(buffer, slot), far = constant(0), count = constant(buffer.slotElements);
-  if (buffer.window) {
-    std::tie(far, count) = buffer.window->clipped(builder, loc, task);
+  Value near = slotOrigin(buffer, slot), far = constant(0);
+  SmallVector<Value> counts{constant(buffer.slotElements)};
+  SmallVector<int64_t> nearStrides{1}, farStrides{1};
+  if (buffer.declared) {
+    SmallVector<Value> all;
+    std::tie(far, all) = DeclaredWindow(buffer.declared).place(builder, loc, task);
+    counts.clear(), nearStrides.clear(), farStrides.clear();
+    ArrayRef<int64_t> sizes = buffer.declared.getSizes();
+    int64_t stride = buffer.slotElements;
+    for (auto [d, count] : llvm::enumerate(all)) {
+      stride /= sizes[d];
+      if (sizes[d] == 1 && d + 1 < all.size())
+        continue;
+      counts.push_back(count);
+      nearStrides.push_back(stride);
+      farStrides.push_back(buffer.declared.getStrides()[d]);
+    }
+  } else if (buffer.window) {
+    std::tie(far, counts[0]) = buffer.window->clipped(builder, loc, task);
     Value origin = buffer.window->origin(builder, loc, task);
     Value skipped = builder.createOrFold<arith::SubIOp>(loc, far, origin);
     near = builder.createOrFold<arith::AddIOp>(loc, near, skipped);
+    if (buffer.window->rows > 1) {
+      counts.insert(counts.begin(), constant(buffer.window->rows));
+      nearStrides.insert(nearStrides.begin(), buffer.window->count);
+      farStrides.insert(farStrides.begin(), buffer.window->rowStride);
+    }
   }
   Value signal = semaphore(buffer, number, slot, out);
-  SmallVector<Value> counts{count};
-  SmallVector<int64_t> nearStrides{1}, farStrides{1};
-  if (buffer.window && buffer.window->rows > 1) {
-    counts.insert(counts.begin(), constant(buffer.window->rows));
-    nearStrides.insert(nearStrides.begin(), buffer.window->count);
-    farStrides.insert(farStrides.begin(), buffer.window->rowStride);
-  }
   if (out)
     builder.create<DmaStartOp>(loc, buffer.scratch, near, buffer.buffer, far, counts, signal,
                                nearStrides, farStrides);
@@ -191,8 +250,14 @@ void Stager::guarded(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
-/// `index` of an access, counted from the window's slot instead of the buffer.
+/// `index` of an access, counted from the window's slot instead of the buffer. A
+/// constant stays the last term, which the access can take for nothing.
 Value Stager::relative(Value index, Value shift) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (sum && index.getType().isIndex() && sum.getRhs().getDefiningOp<arith::ConstantOp>()) {
+    Value moved = builder.create<arith::AddIOp>(loc, sum.getLhs(), shift);
+    return builder.create<arith::AddIOp>(loc, moved, sum.getRhs());
+  }
   if (auto vector = dyn_cast<VectorType>(index.getType())) {
     shift = builder.createOrFold<arith::IndexCastOp>(loc, vector.getElementType(), shift);
     shift = builder.create<vector::BroadcastOp>(loc, vector, shift);
@@ -200,44 +265,79 @@ Value Stager::relative(Value index, Value shift) {
   return builder.createOrFold<arith::AddIOp>(loc, index, shift);
 }
 
-void Stager::redirectDot(TileDotOp dot, const Staged &buffer, Value shift) {
-  if (dot.getB() == buffer.buffer) {
+void Stager::redirectDot(TileDotOp dot, Value from, const Staged &buffer, Value shift) {
+  if (dot.getC() == from) {
+    dot.getCMutable().assign(buffer.scratch);
+    dot.getCOffsetMutable().assign(relative(dot.getCOffset(), shift));
+  }
+  if (dot.getB() == from) {
     dot.getBMutable().assign(buffer.scratch);
     dot.getBOffsetMutable().assign(relative(dot.getBOffset(), shift));
-    if (buffer.window->rows > 1)
+    if (buffer.window && buffer.window->rows > 1)
       dot.setBDepthStride(buffer.window->count);
-    return;
   }
-  dot.getAMutable().assign(buffer.scratch);
-  dot.getAOffsetMutable().assign(relative(dot.getAOffset(), shift));
+  if (dot.getA() == from) {
+    dot.getAMutable().assign(buffer.scratch);
+    dot.getAOffsetMutable().assign(relative(dot.getAOffset(), shift));
+  }
 }
 
-/// Loads and stores go to scratch.
-void Stager::redirect(Staged &buffer) {
-  SmallVector<Operation *> users(buffer.buffer.getUsers());
-  if (!buffer.window) {
-    for (Operation *user : users)
-      user->replaceUsesOfWith(buffer.buffer, buffer.scratch);
-    return;
-  }
-  builder.setInsertionPointToStart(loop.getBody());
-  Value task = loop.getInductionVar();
-  Value shift = builder.createOrFold<arith::SubIOp>(loc, slotOrigin(buffer, slotOf(task, buffer)),
-                                                    buffer.window->origin(builder, loc, task));
+/// Loads and stores of `from`, the buffer or its view, go to scratch, `shift` elements
+/// further.
+void Stager::redirectAccesses(Value from, const Staged &buffer, Value shift) {
+  auto type = cast<MemRefType>(from.getType());
+  SmallVector<Operation *> users(from.getUsers());
   for (Operation *user : users) {
+    if (isa<WindowOp>(user))
+      continue;
     builder.setInsertionPoint(user);
     auto move = [&](auto access) {
-      Value linear = relative(linearIndex(access.getIndices(), buffer.type), shift);
+      Value linear = relative(linearIndex(access.getIndices(), type), shift);
       access.getIndicesMutable().assign(linear);
+      access.getBufferMutable().assign(buffer.scratch);
+    };
+    auto moveRows = [&](auto access) {
+      access.getOffsetMutable().assign(relative(access.getOffset(), shift));
       access.getBufferMutable().assign(buffer.scratch);
     };
     if (auto load = dyn_cast<LoadOp>(user))
       move(load);
     else if (auto store = dyn_cast<StoreOp>(user))
       move(store);
+    else if (auto load = dyn_cast<LoadRowsOp>(user))
+      moveRows(load);
+    else if (auto store = dyn_cast<StoreRowsOp>(user))
+      moveRows(store);
     else
-      redirectDot(cast<TileDotOp>(user), buffer, shift);
+      redirectDot(cast<TileDotOp>(user), from, buffer, shift);
   }
+}
+
+/// The view that a lowering uses becomes a slot of scratch.
+void Stager::redirectDeclared(Staged &buffer) {
+  Value view = buffer.declared.getResult();
+  if (buffer.slots == 1) {
+    view.replaceAllUsesWith(buffer.scratch);
+    return;
+  }
+  builder.setInsertionPointToStart(loop.getBody());
+  redirectAccesses(view, buffer, slotOrigin(buffer, slotOf(loop.getInductionVar(), buffer)));
+}
+
+/// Loads and stores go to scratch.
+void Stager::redirect(Staged &buffer) {
+  if (buffer.declared)
+    return redirectDeclared(buffer);
+  if (!buffer.window) {
+    buffer.buffer.replaceUsesWithIf(buffer.scratch,
+                                    [](OpOperand &use) { return !isa<WindowOp>(use.getOwner()); });
+    return;
+  }
+  builder.setInsertionPointToStart(loop.getBody());
+  Value task = loop.getInductionVar();
+  Value shift = builder.createOrFold<arith::SubIOp>(loc, slotOrigin(buffer, slotOf(task, buffer)),
+                                                    buffer.window->origin(builder, loc, task));
+  redirectAccesses(buffer.buffer, buffer, shift);
 }
 
 /// The row-major number of an element.
@@ -255,7 +355,8 @@ Value Stager::linearIndex(ValueRange indices, MemRefType type) {
 }
 
 LogicalResult Stager::run() {
-  describe();
+  if (failed(describe()))
+    return failure();
   if (tasks == 0)
     return kernel.getBlock().clear(), success();
   if (failed(layOut()))
@@ -263,10 +364,10 @@ LogicalResult Stager::run() {
   wrapInLoop();
   builder.setInsertionPoint(loop);
   for (Staged &buffer : buffers) {
-    auto type =
+    auto flat =
         MemRefType::get({buffer.bytes() / buffer.elementBytes()}, buffer.type.getElementType());
     buffer.scratch =
-        builder.create<ScratchOp>(loc, buffer.window ? type : buffer.type, buffer.offset);
+        builder.create<ScratchOp>(loc, buffer.moves() ? flat : buffer.type, buffer.offset);
   }
   for (Staged &buffer : buffers)
     redirect(buffer);
@@ -277,63 +378,72 @@ LogicalResult Stager::run() {
   for (auto [number, buffer] : llvm::enumerate(buffers)) {
     if (!buffer.isRead)
       continue;
-    int64_t period = buffer.window ? buffer.window->period() : 1;
-    int64_t windows = llvm::divideCeil(tasks, period);
-    int64_t starts = buffer.window ? std::min(ahead, windows) : 1;
+    int64_t period = buffer.period(), windows = llvm::divideCeil(tasks, period);
+    int64_t starts = buffer.slots > 1 ? std::min(ahead, windows) : 1;
+    if (buffer.moves() && buffer.slots == 1 && windows > 1)
+      starts = 0; // no copies: each starts when it is needed
     for (int64_t window = 0; window < starts; ++window)
       startTransfer(buffer, number, constant(window * period), false);
   }
   for (auto [number, buffer] : llvm::enumerate(buffers))
-    if (buffer.isRead && !buffer.window)
+    if (buffer.isRead && isWhole(buffer))
       wait(buffer, number, constant(0), false);
 
   // In the loop: the next windows, then wait for this task's.
   Value task = loop.getInductionVar();
   builder.setInsertionPointToStart(loop.getBody());
   for (auto [number, buffer] : llvm::enumerate(buffers))
-    if (buffer.isRead && buffer.window)
+    if (buffer.isRead && !isWhole(buffer))
       advance(buffer, number, task);
   // A slot of results is free when its last transfer is done.
   for (auto [number, buffer] : llvm::enumerate(buffers))
-    if (buffer.isWritten && buffer.window)
-      wait(buffer, number, task, true);
+    if (buffer.isWritten && !isWhole(buffer))
+      atPlace(buffer, task, 0, [&] { wait(buffer, number, task, true); });
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   for (auto [number, buffer] : llvm::enumerate(buffers))
-    if (buffer.isWritten && buffer.window)
-      startTransfer(buffer, number, task, true);
+    if (buffer.isWritten && !isWhole(buffer))
+      atPlace(buffer, task, buffer.period() - 1,
+              [&] { startTransfer(buffer, number, task, true); });
 
   // After the loop: what was written as a whole.
   builder.setInsertionPointAfter(loop);
-  for (auto [number, buffer] : llvm::enumerate(buffers)) {
-    if (!buffer.isWritten || buffer.window)
-      continue;
-    startTransfer(buffer, number, constant(0), true);
-  }
+  for (auto [number, buffer] : llvm::enumerate(buffers))
+    if (buffer.isWritten && isWhole(buffer))
+      startTransfer(buffer, number, constant(0), true);
   for (auto [number, buffer] : llvm::enumerate(buffers)) {
     if (!buffer.isWritten)
       continue;
     for (int64_t slot = 0; slot < buffer.slots; ++slot)
-      wait(buffer, number, constant(slot), true);
+      wait(buffer, number, constant(slot * buffer.period()), true);
   }
+  // What is declared is in place.
+  SmallVector<WindowOp> declarations;
+  kernel.walk([&](WindowOp op) { declarations.push_back(op); });
+  for (WindowOp op : declarations)
+    op.erase();
   return success();
+}
+
+void Stager::atPlace(Staged &buffer, Value task, int64_t place, llvm::function_ref<void()> body) {
+  int64_t period = buffer.period();
+  if (period == 1)
+    return body();
+  Value within = remainder(task, period);
+  guarded(builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, within, constant(place)),
+          body);
 }
 
 /// At the first task of a window: starts the transfer of a later one, and waits for
 /// its own.
 void Stager::advance(Staged &buffer, unsigned number, Value task) {
-  int64_t period = buffer.window->period();
-  auto step = [&] {
-    Value next =
-        builder.createOrFold<arith::AddIOp>(loc, task, constant(period * (options.buffers - 1)));
+  int64_t ahead = buffer.period() * (options.buffers - 1);
+  atPlace(buffer, task, 0, [&] {
+    Value next = builder.createOrFold<arith::AddIOp>(loc, task, constant(ahead));
     Value hasNext =
         builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, next, constant(tasks));
     guarded(hasNext, [&] { startTransfer(buffer, number, next, false); });
     wait(buffer, number, task, false);
-  };
-  if (period == 1)
-    return step();
-  Value within = builder.createOrFold<arith::RemUIOp>(loc, task, constant(period));
-  guarded(builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, within, constant(0)), step);
+  });
 }
 
 } // namespace

@@ -40,6 +40,27 @@ struct Window {
                                               mlir::Value task) const;
 };
 
+/// What a kernel.window says, as operations.
+class DeclaredWindow {
+public:
+  explicit DeclaredWindow(WindowOp op) : op(op) {}
+  int64_t elements() const;
+  /// For so many tasks in a row the window stays.
+  int64_t period() const;
+  /// Whether the digits that move it are the outermost ones, so that no window is
+  /// used twice.
+  bool movesOnce() const;
+  /// The first element in the buffer, and how many positions there are along each
+  /// dimension within the limits.
+  std::pair<mlir::Value, llvm::SmallVector<mlir::Value>>
+  place(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value task) const;
+
+private:
+  mlir::Value digitOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value task,
+                      int64_t digit) const;
+  mutable WindowOp op; ///< accessors of operations are not const
+};
+
 /// The window of `buffer`, an argument of `kernel`, if there is one that is smaller
 /// than the buffer. Of an output the windows of all tasks cover each element once.
 /// Found by evaluating index arithmetic with intervals for every task.

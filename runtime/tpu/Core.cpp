@@ -60,7 +60,7 @@ void Core::start(const Kernel &started) {
   kernel = &started;
   scalars.assign(timing.scalarRegisters, 0);
   unknown.assign(timing.scalarRegisters, false);
-  matrixUnits.assign(timing.matrixUnits, {});
+  matrixUnits.assign(timing.matrixUnits, MatrixUnit(timing));
   if (options.computeValues) {
     vectors.resize(timing.vectorRegisters * kRegisterLanes);
     masks.resize(timing.maskRegisters * kRegisterLanes);
@@ -290,6 +290,14 @@ llvm::Error Core::executeAcross(const Instruction &instruction) {
     std::copy(result.begin(), result.end(), dst);
     return llvm::Error::success();
   }
+  case Opcode::RotateLanes: {
+    std::vector<Lane> result(a, a + lanes);
+    for (size_t row = 0; row < lanes; row += kLanes)
+      std::rotate(result.begin() + row, result.begin() + row + instruction.imm,
+                  result.begin() + row + kLanes);
+    std::copy(result.begin(), result.end(), dst);
+    return llvm::Error::success();
+  }
   case Opcode::Extract: {
     size_t at = instruction.b ? scalar(instruction.b) : instruction.imm;
     if (at >= size_t(kRegisterLanes))
@@ -326,16 +334,6 @@ llvm::Error Core::executeAcross(const Instruction &instruction) {
 // Matrix units
 //===----------------------------------------------------------------------===//
 
-/// A factor as the unit takes it in: floats are rounded to bf16 (narrower ones are
-/// exact there) and kept as the bits of an f32.
-static Lane factorOf(Lane bits, ElementType type) {
-  if (type == ElementType::I8)
-    return bits;
-  float value = toFloat(bits, type);
-  return fromFloat(toFloat(fromFloat(value, ElementType::BF16), ElementType::BF16),
-                   ElementType::F32);
-}
-
 /// The queues of the matrix units are the only interlock beside semaphores.
 void Core::stallUntil(int64_t when) {
   if (when <= cycle)
@@ -344,83 +342,17 @@ void Core::stallUntil(int64_t when) {
   cycle = when;
 }
 
-/// Weights are latched and swapped without waiting: the unit holds two sets.
-void Core::timeMatrix(const Instruction &instruction, MatrixUnit &unit) {
-  if (instruction.op == Opcode::MatrixPush) {
-    stallUntil(unit.busyUntil);
-    unit.busyUntil = cycle + timing.matrixRows;
-    unit.readyAt.push_back(cycle + timing.matrix);
-  } else if (instruction.op == Opcode::MatrixPop && !unit.readyAt.empty()) {
-    stallUntil(unit.readyAt.front());
-    unit.readyAt.pop_front();
-  }
-}
-
 llvm::Error Core::executeMatrix(const Instruction &instruction) {
   if (uint64_t(instruction.imm) >= matrixUnits.size())
     return fail(instruction, "no such matrix unit");
   MatrixUnit &unit = matrixUnits[instruction.imm];
+  stallUntil(unit.issue(instruction, cycle));
   if (!options.computeValues)
-    return timeMatrix(instruction, unit), llvm::Error::success();
-  size_t size = timing.matrixSize;
-  auto rows = [&](Reg reg) {
-    std::vector<Lane> taken(lanesOf(reg), lanesOf(reg) + kRegisterLanes);
-    for (Lane &lane : taken)
-      lane = factorOf(lane, instruction.from);
-    return taken;
-  };
-  switch (instruction.op) {
-  case Opcode::MatrixLatch: {
-    std::vector<Lane> taken = rows(instruction.a);
-    unit.latched.insert(unit.latched.end(), taken.begin(), taken.end());
-    if (unit.latched.size() > size * size)
-      return fail(instruction, "more rows of weights than the unit holds");
     return llvm::Error::success();
-  }
-  case Opcode::MatrixSwap:
-    unit.active = std::move(unit.latched);
-    unit.latched.clear();
-    return llvm::Error::success();
-  case Opcode::MatrixPop: {
-    if (unit.results.empty())
-      return fail(instruction, "pop from an empty matrix unit");
-    timeMatrix(instruction, unit);
-    std::copy(unit.results.front().begin(), unit.results.front().end(), lanesOf(instruction.dst));
-    unit.results.pop_front();
-    return llvm::Error::success();
-  }
-  default:
-    break;
-  }
-  timeMatrix(instruction, unit);
-  // The product of 8 rows of 128 with the active weights, summed in the order of k
-  // in f32 (or i32).
-  std::vector<Lane> left = rows(instruction.a), result(kRegisterLanes);
-  size_t depth = unit.active.size() / kLanes;
-  bool integers = instruction.type == ElementType::I32;
-  auto asFloat = [](Lane lane) { return toFloat(lane, ElementType::F32); };
-  std::vector<float> weights;
-  if (!integers)
-    llvm::append_range(weights, llvm::map_range(unit.active, asFloat));
-  for (int64_t row = 0; row < kSublanes; ++row) {
-    float sums[kLanes] = {};
-    uint32_t wholes[kLanes] = {};
-    for (size_t k = 0; k < depth; ++k) {
-      Lane factor = left[row * kLanes + k];
-      if (integers) {
-        for (int64_t n = 0; n < kLanes; ++n)
-          wholes[n] += uint32_t(int8_t(factor)) * uint32_t(int8_t(unit.active[k * kLanes + n]));
-        continue;
-      }
-      float x = asFloat(factor);
-      for (int64_t n = 0; n < kLanes; ++n)
-        sums[n] += x * weights[k * kLanes + n];
-    }
-    for (int64_t n = 0; n < kLanes; ++n)
-      result[row * kLanes + n] = integers ? Lane(wholes[n]) : fromFloat(sums[n], ElementType::F32);
-  }
-  unit.results.push_back(std::move(result));
-  return llvm::Error::success();
+  const char *error = unit.execute(instruction, instruction.a ? lanesOf(instruction.a) : nullptr,
+                                   instruction.b ? lanesOf(instruction.b) : nullptr,
+                                   instruction.dst ? lanesOf(instruction.dst) : nullptr);
+  return error ? fail(instruction, error) : llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//

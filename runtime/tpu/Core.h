@@ -9,6 +9,7 @@
 #pragma once
 
 #include "runtime/tpu/Lanes.h"
+#include "runtime/tpu/MatrixUnit.h"
 #include "runtime/tpu/Simulator.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -52,13 +53,6 @@ private:
     bool writesVmem, readsVmem;
     int64_t vmemBegin, vmemEnd;
   };
-  struct MatrixUnit {
-    /// Rows of 128 lanes: the bits of f32 for float factors, of the factors else.
-    std::vector<Lane> latched, active;
-    std::deque<std::vector<Lane>> results;
-    std::deque<int64_t> readyAt; ///< of the results
-    int64_t busyUntil = 0;       ///< takes the next rows then
-  };
 
   void start(const spokeshave::tpu::Kernel &kernel);
   llvm::Error runBlock(const spokeshave::tpu::Block &block);
@@ -71,7 +65,6 @@ private:
   llvm::Error startTransfer(const Instruction &instruction);
   void waitFor(int64_t semaphore);
   void stallUntil(int64_t when);
-  void timeMatrix(const Instruction &instruction, MatrixUnit &unit);
   llvm::Error fail(const Instruction &instruction, llvm::Twine message);
   llvm::Expected<char *> vmemAt(const Instruction &instruction, int64_t begin, int64_t end,
                                 bool writes);

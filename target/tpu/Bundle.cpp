@@ -167,17 +167,20 @@ void BlockScheduler::addMemoryEdges() {
 
 /// Queues of the matrix units, counts before the transfer, the end of the block.
 void BlockScheduler::addOrderEdges() {
-  llvm::DenseMap<int64_t, uint32_t> lastOfUnit;
+  // A unit takes pushes and weights in their order, and pops in theirs; a pop waits
+  // for the pushes before it, not these for pops.
+  llvm::DenseMap<int64_t, uint32_t> lastPush, lastPop;
   int64_t lastMisc = -1;
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     const Instruction &here = instruction(i);
     Unit unit = unitOf(here);
     if (unit == Unit::MatrixPush || unit == Unit::MatrixPop) {
-      auto [last, isNew] = lastOfUnit.try_emplace(here.imm, i);
-      if (!isNew) {
-        addEdge(last->second, i, 1); // the queues wait by themselves
-        last->second = i;
-      }
+      bool pops = unit == Unit::MatrixPop;
+      if (auto push = lastPush.find(here.imm); push != lastPush.end())
+        addEdge(push->second, i, pops ? 0 : 1); // the queues wait by themselves
+      if (auto pop = lastPop.find(here.imm); pops && pop != lastPop.end())
+        addEdge(pop->second, i, 1);
+      (pops ? lastPop : lastPush)[here.imm] = i;
     }
     if (unit == Unit::Misc) {
       if (lastMisc >= 0)
@@ -220,7 +223,7 @@ void BlockScheduler::take(uint32_t number, int64_t cycle) {
   Unit unit = unitOf(here);
   nodes[number].cycle = cycle;
   if (here.op == Opcode::MatrixPush) {
-    matrixBusy[here.imm] = cycle + timing.matrixRows;
+    matrixBusy[here.imm] = cycle + timing.occupancy(here);
     ++taken[{unit, cycle}];
     return;
   }

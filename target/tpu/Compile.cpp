@@ -33,7 +33,8 @@ using namespace spokeshave::tpu;
 namespace {
 
 /// What kernel/ must know: registers of 1024 lanes of 32 bits.
-machine::Machine machineOf(const Timing &timing, int64_t vmemBytes) {
+machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int64_t vmemBytes,
+                           const CompileOptions &options) {
   machine::Machine machine;
   machine.isa = machine::Isa::Avx2; // rounds to integers with instructions
   machine.cpu = "tpu";
@@ -44,7 +45,16 @@ machine::Machine machineOf(const Timing &timing, int64_t vmemBytes) {
   machine.numVectorRegisters = timing.vectorRegisters;
   machine.hasFma = false;
   machine.matrixTile = timing.matrixSize;
+  machine.matrixUnits = timing.matrixUnits;
+  machine.matrixPushCycles = timing.matrixRows;
+  machine.matrixPushCyclesOfBytes = timing.matrixRowsOfBytes;
+  machine.cores = chip.coresOfDevice();
+  machine.farBytesPerCycle = timing.hbmBytesPerCycle / double(machine.cores);
+  machine.farLatency = timing.dmaLatency;
   machine.l2Bytes = vmemBytes;
+  machine.rowLanes = options.rowTiles ? kLanes : 0;
+  machine.taskBytes = 2 << 20; // moving them takes several times a transfer's latency
+  machine.hasTranscendentals = options.transcendentals;
   return machine;
 }
 
@@ -125,7 +135,8 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::registerKernelDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
-  if (failed(kernel::lowerKernels(module, machineOf(program->timing, vmemBytes))))
+  machine::Machine machine = machineOf(program->chip, program->timing, vmemBytes, options);
+  if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;

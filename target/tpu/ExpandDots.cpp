@@ -3,20 +3,13 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// On the matrix units:
-//
-//   c = 0 (unless it accumulates)
-//   for each group of columns (128 of each unit):
-//     for each 128 steps of k:
-//       latch 128 rows of b into each unit; swap
-//       for each 8 rows of a: push to every unit
-//         the products of some rows before: pop, add to c
-//
-// Products are popped kAhead pushes later, so that nothing waits for the units'
-// latency. The order of a sum: within 128 steps that of the unit, then that of k.
+// What the matrix units multiply becomes a pipeline through them
+// (MatrixPipeline.cpp), other products loops over vector registers.
 //
 //===----------------------------------------------------------------------===//
 #include "target/tpu/ExpandDots.h"
+
+#include "target/tpu/MatrixPipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -29,9 +22,6 @@ using namespace spokeshave::tpu;
 using namespace spokeshave::kernel;
 
 namespace {
-
-constexpr int64_t kAhead = 16; ///< pushes between a push and its pop
-constexpr int64_t kUnroll = 8; ///< pushes in one iteration of the loop over rows
 
 class DotExpander {
 public:
@@ -56,27 +46,6 @@ private:
   /// A loop over [0, extent) in steps, or its body alone where it runs once.
   void loop(int64_t extent, int64_t step, llvm::function_ref<void(Value)> body);
 
-  VectorType rowsOf(Type element) {
-    Type bits = element.isF32()
-                    ? element
-                    : IntegerType::get(op.getContext(), element.getIntOrFloatBitWidth());
-    return VectorType::get({kRegisterLanes}, bits);
-  }
-  /// Lanes below `rows` and `columns`; null if that is all.
-  Value mask(int64_t rows, int64_t columns);
-  /// The first row of a register: 8 * (group + more). Constants are added last,
-  /// where they become displacements.
-  struct Row {
-    Value group;
-    int64_t more;
-  };
-  Value loadA(Row row, Value k, int64_t rows, int64_t depth);
-  void clear();
-  void columnGroup(Value column, int64_t columns);
-  void depthStep(Value column, int64_t columns, Value k, int64_t depth);
-  void latch(Value column, int64_t columns, Value k, int64_t depth);
-  void push(Row row, int64_t rows, Value k, int64_t depth, int64_t units);
-  void pop(Row row, Value column, int64_t units);
   void onVectors();
 
   TileDotOp op;
@@ -88,10 +57,13 @@ private:
 
 bool DotExpander::suitsUnits() {
   auto isFloat = [](Type type) { return type.isF32() || type.isBF16(); };
-  bool floats = isFloat(aElement) && isFloat(bElement) && sum.isF32();
-  bool integers = aElement.isInteger(8) && bElement.isInteger(8) && sum.isInteger(32);
-  return (floats || integers) && op.getADepthStride() == 1 &&
-         op.getDepth().getDefiningOp<arith::ConstantIndexOp>();
+  auto isF8 = [](Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); };
+  bool floats = sum.isF32() &&
+                ((isFloat(aElement) && isFloat(bElement)) || (isF8(aElement) && isF8(bElement)));
+  bool integers = aElement.isInteger(8) && bElement.isInteger(8) && sum.isInteger(32) &&
+                  timing.matrixRowsOfBytes > 0;
+  auto depth = op.getDepth().getDefiningOp<arith::ConstantIndexOp>();
+  return (floats || integers) && op.getADepthStride() == 1 && depth && depth.value() > 0;
 }
 
 void DotExpander::loop(int64_t extent, int64_t step, llvm::function_ref<void(Value)> body) {
@@ -105,117 +77,21 @@ void DotExpander::loop(int64_t extent, int64_t step, llvm::function_ref<void(Val
   body(made.getInductionVar());
 }
 
-Value DotExpander::mask(int64_t rows, int64_t columns) {
-  if (rows >= kSublanes && columns >= kLanes)
-    return {};
-  SmallVector<bool> on;
-  for (int64_t lane = 0; lane < kRegisterLanes; ++lane)
-    on.push_back(lane / kLanes < rows && lane % kLanes < columns);
-  auto type = VectorType::get({kRegisterLanes}, builder.getI1Type());
-  return builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, on));
-}
-
-Value DotExpander::loadA(Row row, Value k, int64_t rows, int64_t depth) {
-  Value offset = add(op.getAOffset(), scale(row.group, kSublanes * op.getARowStride()));
-  offset = add(add(offset, k), row.more * kSublanes * op.getARowStride());
-  return builder.create<LoadRowsOp>(loc, rowsOf(aElement), op.getA(), offset, mask(rows, depth),
-                                    op.getARowStride());
-}
-
-/// Zeros in c, which every depth step adds to.
-void DotExpander::clear() {
-  Value zero = builder.create<arith::ConstantOp>(loc, builder.getZeroAttr(rowsOf(sum)));
-  int64_t groups = llvm::divideCeil(op.getColumns(), kLanes);
-  loop(op.getRows(), kSublanes, [&](Value row) {
-    for (int64_t g = 0; g < groups; ++g) {
-      Value offset = add(add(op.getCOffset(), scale(row, op.getCRowStride())), g * kLanes);
-      builder.create<StoreRowsOp>(loc, zero, op.getC(), offset, Value(), op.getCRowStride());
-    }
-  });
-}
-
-void DotExpander::latch(Value column, int64_t columns, Value k, int64_t depth) {
-  for (int64_t first = 0, unit = 0; first < columns; first += kLanes, ++unit) {
-    for (int64_t step = 0; step < depth; step += kSublanes) {
-      Value offset = add(add(op.getBOffset(), scale(k, op.getBDepthStride())), column);
-      offset = add(offset, step * op.getBDepthStride() + first);
-      Value rows =
-          builder.create<LoadRowsOp>(loc, rowsOf(bElement), op.getB(), offset,
-                                     mask(depth - step, columns - first), op.getBDepthStride());
-      builder.create<MatrixLatchOp>(loc, rows, unit, bElement);
-    }
-    builder.create<MatrixSwapOp>(loc, unit);
-  }
-}
-
-void DotExpander::push(Row row, int64_t rows, Value k, int64_t depth, int64_t units) {
-  Value left = loadA(row, k, rows, depth);
-  for (int64_t unit = 0; unit < units; ++unit)
-    builder.create<MatrixPushOp>(loc, left, unit, aElement, sum);
-}
-
-void DotExpander::pop(Row row, Value column, int64_t units) {
-  Value base = add(op.getCOffset(), scale(row.group, kSublanes * op.getCRowStride()));
-  base = add(base, column);
-  for (int64_t unit = 0; unit < units; ++unit) {
-    Value at = add(base, unit * kLanes + row.more * kSublanes * op.getCRowStride());
-    Value product = builder.create<MatrixPopOp>(loc, rowsOf(sum), unit);
-    // c is padded to whole registers, so all of them may be written.
-    Value before =
-        builder.create<LoadRowsOp>(loc, rowsOf(sum), op.getC(), at, Value(), op.getCRowStride());
-    Value after = sum.isF32() ? builder.create<arith::AddFOp>(loc, before, product).getResult()
-                              : builder.create<arith::AddIOp>(loc, before, product).getResult();
-    builder.create<StoreRowsOp>(loc, after, op.getC(), at, Value(), op.getCRowStride());
-  }
-}
-
-void DotExpander::depthStep(Value column, int64_t columns, Value k, int64_t depth) {
-  int64_t units = llvm::divideCeil(columns, kLanes);
-  latch(column, columns, k, depth);
-  int64_t whole = op.getRows() / kSublanes, rest = op.getRows() % kSublanes;
-  int64_t ahead = std::min(kAhead, whole), unroll = kUnroll;
-  auto unrolled = [&](int64_t count, llvm::function_ref<void(Row)> body) {
-    int64_t many = count / unroll * unroll;
-    loop(many, unroll, [&](Value group) {
-      for (int64_t i = 0; i < std::min(unroll, many); ++i)
-        body({group, i});
-    });
-    for (int64_t i = many; i < count; ++i)
-      body({constant(0), i});
-  };
-  auto after = [](Row row, int64_t more) { return Row{row.group, row.more + more}; };
-  unrolled(ahead, [&](Row row) { push(row, kSublanes, k, depth, units); });
-  unrolled(whole - ahead, [&](Row row) {
-    push(after(row, ahead), kSublanes, k, depth, units);
-    pop(row, column, units);
-  });
-  if (rest)
-    push({constant(0), whole}, rest, k, depth, units);
-  unrolled(ahead, [&](Row row) { pop(after(row, whole - ahead), column, units); });
-  if (rest)
-    pop({constant(0), whole}, column, units);
-}
-
-void DotExpander::columnGroup(Value column, int64_t columns) {
-  int64_t depth = op.getDepth().getDefiningOp<arith::ConstantIndexOp>().value();
-  int64_t whole = depth / timing.matrixSize * timing.matrixSize;
-  loop(whole, timing.matrixSize,
-       [&](Value k) { depthStep(column, columns, k, timing.matrixSize); });
-  if (depth > whole)
-    depthStep(column, columns, constant(whole), depth - whole);
-}
-
 /// One row, a register of columns: c += a[i, k] * b[k, :] for k upwards.
 void DotExpander::onVectors() {
   // A register of c stays within its row, which is padded to the row's stride.
   int64_t lanes = sum.getIntOrFloatBitWidth() == 64 ? kRegisterLanes / 2 : kRegisterLanes;
   lanes = std::min<int64_t>(lanes, op.getCRowStride());
-  auto extend = [&](Value value) -> Value {
+  auto extend = [&](Value value, bool isUnsigned) -> Value {
     Type from = getElementTypeOrSelf(value.getType());
     Type to = sum;
     if (auto vector = dyn_cast<VectorType>(value.getType()))
       to = VectorType::get(vector.getShape(), sum);
-    return from == sum ? value : builder.create<arith::ExtSIOp>(loc, to, value).getResult();
+    if (from == sum)
+      return value;
+    if (isUnsigned)
+      return builder.create<arith::ExtUIOp>(loc, to, value);
+    return builder.create<arith::ExtSIOp>(loc, to, value);
   };
   loop(op.getRows(), 1, [&](Value row) {
     for (int64_t first = 0; first < int64_t(op.getColumns()); first += lanes) {
@@ -242,11 +118,14 @@ void DotExpander::onVectors() {
         Value k = depth.getInductionVar();
         Value left = add(add(op.getAOffset(), scale(row, op.getARowStride())),
                          scale(k, op.getADepthStride()));
-        Value right = add(add(op.getBOffset(), scale(k, op.getBDepthStride())), first);
+        Value right = add(add(op.getBOffset(), scale(k, op.getBDepthStride())),
+                          first * op.getBColumnStride());
         Value x =
-            extend(builder.create<LoadOp>(loc, aElement, op.getA(), ValueRange{left}, Value(), 1));
+            extend(builder.create<LoadOp>(loc, aElement, op.getA(), ValueRange{left}, Value(), 1),
+                   op.getAUnsigned());
         Value y = extend(builder.create<LoadOp>(loc, VectorType::get({lanes}, bElement), op.getB(),
-                                                ValueRange{right}, on, 1));
+                                                ValueRange{right}, on, op.getBColumnStride()),
+                         op.getBUnsigned());
         Value all = builder.create<vector::BroadcastOp>(loc, type, x);
         Value before = depth.getRegionIterArgs()[0];
         Value next;
@@ -274,13 +153,7 @@ LogicalResult DotExpander::run() {
     op.erase();
     return success();
   }
-  if (!op.getAccumulate())
-    clear();
-  int64_t columns = op.getColumns(), group = kLanes * timing.matrixUnits;
-  int64_t whole = columns / group * group;
-  loop(whole, group, [&](Value column) { columnGroup(column, group); });
-  if (columns > whole)
-    columnGroup(constant(whole), columns - whole);
+  writeMatrixPipeline(op, timing);
   op.erase();
   return success();
 }

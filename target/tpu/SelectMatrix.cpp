@@ -57,9 +57,13 @@ LogicalResult Selector::selectMatrix(Operation &op) {
   auto latch = dyn_cast<MatrixLatchOp>(op);
   auto push = dyn_cast<MatrixPushOp>(op);
   Reg rows = get(op.getOperand(0));
-  Instruction &made =
-      emit(latch ? Opcode::MatrixLatch : Opcode::MatrixPush, op.getOperand(0).getType(), {}, rows);
+  Reg more = op.getNumOperands() > 1 ? get(op.getOperand(1)) : Reg();
+  Opcode opcode = !latch                  ? Opcode::MatrixPush
+                  : latch.getTransposed() ? Opcode::MatrixLatchT
+                                          : Opcode::MatrixLatch;
+  Instruction &made = emit(opcode, op.getOperand(0).getType(), {}, rows, more);
   made.from = elementOf(latch ? latch.getElement() : push.getElement());
+  made.predicate = latch ? latch.getIsUnsigned() : push.getIsUnsigned();
   if (push)
     made.type = elementOf(push.getSum());
   made.imm = latch ? latch.getUnit() : push.getUnit();

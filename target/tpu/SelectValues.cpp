@@ -194,6 +194,10 @@ std::optional<Opcode> Selector::opcodeOf(Operation &op) {
       .Case<arith::MinimumFOp>([](auto) { return O::MinF; })
       .Case<arith::CmpFOp>([](auto) { return O::CompareF; })
       .Case<math::SqrtOp>([](auto) { return O::SqrtF; })
+      .Case<math::Exp2Op>([](auto) { return O::Exp2; })
+      .Case<math::Log2Op>([](auto) { return O::Log2; })
+      .Case<math::TanhOp>([](auto) { return O::Tanh; })
+      .Case<math::RsqrtOp>([](auto) { return O::Rsqrt; })
       .Case<math::AbsFOp>([](auto) { return O::AbsF; })
       .Case<math::CopySignOp>([](auto) { return O::CopySignF; })
       .Case<math::FloorOp>([](auto) { return O::FloorF; })
@@ -221,6 +225,15 @@ static std::optional<Opcode> conversionOf(Operation &op) {
 }
 
 LogicalResult Selector::selectArithmetic(Operation &op, Opcode opcode) {
+  // 1 / x: the unit's reciprocal is rounded correctly, as a quotient is.
+  auto division = dyn_cast<arith::DivFOp>(op);
+  if (division && getElementTypeOrSelf(division.getType()).isF32() &&
+      immediateOf(division.getLhs()) == 0x3f800000) {
+    Reg dst = newReg(division.getType());
+    emit(Opcode::Reciprocal, division.getType(), dst, get(division.getRhs()));
+    values[division.getResult()] = dst;
+    return success();
+  }
   // select's condition comes first; in the instruction it is c.
   SmallVector<Value, 3> operands(op.getOperands());
   if (opcode == Opcode::Select)
@@ -312,6 +325,13 @@ LogicalResult Selector::selectShuffle(vector::ShuffleOp op) {
     rotates &= order[l] < given && order[l] == (order[0] + l) % lanes;
   if (rotates) {
     emit(Opcode::Rotate, op.getType(), dst, a).imm = order[0];
+    return success();
+  }
+  bool rotatesRows = given == lanes && lanes == kRegisterLanes && order[0] < kLanes;
+  for (int64_t l = 0; rotatesRows && l < lanes; ++l)
+    rotatesRows = order[l] == l / kLanes * kLanes + (order[0] + l) % kLanes;
+  if (rotatesRows) {
+    emit(Opcode::RotateLanes, op.getType(), dst, a).imm = order[0];
     return success();
   }
   std::vector<uint16_t> table;

@@ -40,9 +40,17 @@ Timing timingOf(const machine::Chip &chip) {
   timing.crossLane = chip.vector.xluLatency;
   timing.matrix = chip.mxu.latency;
   // A row a cycle, faster where a cell does several multiply-adds.
-  timing.matrixRows = std::max<int64_t>(1, int64_t(double(kSublanes) / chip.mxu.bf16Rate));
+  auto rows = [](double rate) {
+    return rate > 0 ? std::max<int64_t>(1, int64_t(double(kSublanes) / rate)) : 0;
+  };
+  timing.matrixRows = rows(chip.mxu.bf16Rate);
+  timing.matrixRowsOfF8 = rows(chip.mxu.f8Rate);
+  timing.matrixRowsOfBytes = rows(chip.mxu.int8Rate);
   timing.matrixUnits = chip.mxu.count;
   timing.matrixSize = chip.mxu.size;
+  timing.matrixLatch = std::max<int64_t>(1, chip.mxu.weightLoad / (chip.mxu.size / kSublanes));
+  timing.weightSets = chip.mxu.weightSets;
+  timing.resultTiles = chip.mxu.resultTiles;
   timing.branchDelay = chip.scalar.branchDelay;
 
   timing.clock = chip.core.clock;
@@ -52,6 +60,13 @@ Timing timingOf(const machine::Chip &chip) {
   timing.dmaIssue = chip.dma.issue;
   timing.launch = int64_t(chip.cycles(chip.cost.kernelOverhead));
   return timing;
+}
+
+int64_t Timing::pushCycles(ElementType factors) const {
+  if (factors == ElementType::I8)
+    return matrixRowsOfBytes;
+  bool isF8 = factors == ElementType::F8E4M3FN || factors == ElementType::F8E5M2;
+  return isF8 && matrixRowsOfF8 ? matrixRowsOfF8 : matrixRows;
 }
 
 static bool isWide(const Instruction &instruction) {
@@ -83,7 +98,7 @@ int64_t Timing::occupancy(const Instruction &instruction) const {
     registers = isVector ? divide / 2 : 1; // a sequence, on a vector ALU
     break;
   case Opcode::MatrixPush:
-    return matrixRows;
+    return pushCycles(instruction.from);
   case Opcode::ReduceAngle: // integer products of 192 bits, in words of 32
     registers = 100;
     break;

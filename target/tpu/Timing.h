@@ -22,9 +22,15 @@ struct Timing {
   // In cycles.
   int64_t simple = 1, multiply = 2, scalarMultiply = 2, divide = 12, transcendental = 6, load = 4,
           crossLane = 6, matrix = 100;
-  /// Cycles that a matrix unit needs for 8 rows.
-  int64_t matrixRows = 8;
+  /// Cycles that a matrix unit needs for 8 rows of bf16 (or f32), f8, bytes; 0: it
+  /// does not multiply these.
+  int64_t matrixRows = 8, matrixRowsOfF8 = 0, matrixRowsOfBytes = 0;
+  /// Cycles of the unit's weight port for one latch.
+  int64_t matrixLatch = 8;
   int64_t matrixUnits = 4, matrixSize = 128;
+  int64_t weightSets = 2;
+  /// Products that may wait for their pop.
+  int64_t resultTiles = 64;
   /// Indexed loads and stores: lanes per cycle.
   int64_t indexedLanes = 8;
   /// Emulated elements of 64 bits: cycles for one instruction of 32.
@@ -44,6 +50,8 @@ struct Timing {
 
   /// Cycles from issue until the result may be read.
   int64_t latency(const Instruction &instruction) const;
+  /// Cycles of a matrix unit for a push of factors of a type.
+  int64_t pushCycles(ElementType factors) const;
   /// Cycles for which the instruction keeps its slot.
   int64_t occupancy(const Instruction &instruction) const;
 };

@@ -1,0 +1,146 @@
+//===- UnitPlan.cpp - blocks of a product on a machine with matrix units ---===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See UnitPlan.h.
+//
+//===----------------------------------------------------------------------===//
+#include "kernel/UnitPlan.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace spokeshave;
+using namespace spokeshave::kernel;
+
+namespace {
+
+constexpr int64_t kSublanes = 8, kLanes = 128, kRegister = 1024;
+/// Cycles that a task takes beside its work: filling and draining the units,
+/// transfers, addresses.
+constexpr double kTaskCycles = 600;
+/// Cycles for a register of the epilogue, and of a packed operand.
+constexpr double kEpilogueCycles = 2.5, kPackCycles = 4;
+
+class Model {
+public:
+  Model(const UnitProduct &product, const machine::Machine &machine)
+      : product(product), machine(machine) {}
+  int64_t nearBytes(const UnitPlan &plan) const;
+  double cycles(const UnitPlan &plan) const;
+
+private:
+  const UnitProduct &product;
+  const machine::Machine &machine;
+};
+
+/// Cycles for `blocks` times something of which a core has the larger share.
+double shared(double blocks, int64_t cores) {
+  return std::ceil(blocks / double(cores));
+}
+
+int64_t Model::nearBytes(const UnitPlan &plan) const {
+  auto copies = [](int64_t windows) { return windows > 1 ? 2 : 1; };
+  int64_t leftWindows = product.batch * plan.rowBlocks * plan.depthBlocks;
+  int64_t rightWindows = product.batch * plan.columnBlocks * plan.depthBlocks;
+  int64_t outWindows = product.batch * plan.rowBlocks * plan.columnBlocks;
+  int64_t left = plan.rows * plan.depth, right = plan.depth * plan.columns,
+          out = plan.rows * plan.columns, packed = product.ofBytes ? 1 : 4;
+  int64_t bytes = left * product.leftBytes * copies(leftWindows) +
+                  right * product.rightBytes * copies(rightWindows) +
+                  out * (product.outputBytes + product.epilogueBytes) * copies(outWindows);
+  if (!product.sumsInOutput)
+    bytes += out * 4;
+  if (product.packsLeft)
+    bytes += left * packed;
+  if (product.packsRight)
+    bytes += right * packed;
+  return bytes;
+}
+
+double Model::cycles(const UnitPlan &plan) const {
+  double tile = double(machine.matrixTile),
+         units = double(std::max<int64_t>(1, machine.matrixUnits));
+  double push =
+      double(product.ofBytes && machine.matrixPushCyclesOfBytes ? machine.matrixPushCyclesOfBytes
+                                                                : machine.matrixPushCycles);
+  double blocks = shared(double(product.batch * plan.rowBlocks * plan.columnBlocks), machine.cores);
+  double tasks = blocks * double(plan.depthBlocks);
+
+  // The units: a set of weights takes as long to load as to use for 128 rows.
+  double tiles = std::ceil(double(plan.columns) / tile) * std::ceil(double(plan.depth) / tile);
+  double perTile = std::max(double(plan.rows) / kSublanes * push, tile);
+  double work = tiles * perTile / units + kTaskCycles;
+  double out = double(plan.rows * plan.columns);
+  double epilogue = product.sumsInOutput ? 0 : out / kRegister * kEpilogueCycles;
+  double packed = (product.packsLeft ? double(plan.rows * plan.depth) : 0.0) +
+                  (product.packsRight ? double(plan.depth * plan.columns) : 0.0);
+  work += packed / kRegister * kPackCycles;
+  double computing = tasks * work + blocks * epilogue;
+
+  // Transfers: what stays from task to task is not loaded again.
+  double left = double(plan.rows * plan.depth * product.leftBytes);
+  double right = double(plan.depth * plan.columns * product.rightBytes);
+  double stored = out * double(product.outputBytes + product.epilogueBytes);
+  bool keepsLeft = plan.depthBlocks == 1, keepsRight = keepsLeft && plan.columnBlocks == 1;
+  double perRowBlock = blocks / double(plan.columnBlocks);
+  double bytes = left * (keepsLeft ? perRowBlock : tasks) +
+                 right * (keepsRight ? perRowBlock / double(plan.rowBlocks) : tasks) +
+                 stored * blocks;
+  double moving = bytes / machine.farBytesPerCycle;
+  // Nothing hides the first windows and the last result.
+  double alone =
+      (left + right + stored) / machine.farBytesPerCycle + 2 * double(machine.farLatency);
+  return std::max(moving, computing) + alone + 0.1 * std::min(moving, computing);
+}
+
+} // namespace
+
+/// Numbers of blocks worth a try: powers of two, and three times these.
+static llvm::SmallVector<int64_t> countsFor(int64_t extent, int64_t unit) {
+  int64_t most = std::max<int64_t>(1, llvm::divideCeil(extent, unit));
+  llvm::SmallVector<int64_t> counts;
+  for (int64_t count = 1; count < most; count *= 2) {
+    counts.push_back(count);
+    if (count > 1 && count * 3 / 2 < most)
+      counts.push_back(count * 3 / 2);
+  }
+  counts.push_back(most);
+  return counts;
+}
+
+UnitPlan kernel::planUnits(const UnitProduct &product, const machine::Machine &machine) {
+  Model model(product, machine);
+  // The rest is for tables, spills, and buffers that have no windows.
+  int64_t budget = machine.l2Bytes * 7 / 10 - product.wholeBytes;
+  int64_t columnUnit = product.n > kLanes ? std::max<int64_t>(machine.matrixTile, kLanes) : kLanes;
+  int64_t depthUnit = machine.matrixTile * std::max<int64_t>(1, machine.matrixUnits);
+  UnitPlan best;
+  double least = -1;
+  for (int64_t rowBlocks : countsFor(product.m, kLanes))
+    for (int64_t columnBlocks : countsFor(product.n, columnUnit))
+      for (int64_t depthBlocks : countsFor(product.k, depthUnit)) {
+        if (depthBlocks > 1 && !product.cutsDepth)
+          continue;
+        UnitPlan plan;
+        plan.rows = llvm::alignTo(llvm::divideCeil(product.m, rowBlocks), kSublanes);
+        plan.columns = llvm::alignTo(llvm::divideCeil(product.n, columnBlocks), columnUnit);
+        plan.depth = depthBlocks == 1
+                         ? product.k
+                         : llvm::alignTo(llvm::divideCeil(product.k, depthBlocks), depthUnit);
+        plan.rowBlocks = llvm::divideCeil(product.m, plan.rows);
+        plan.columnBlocks = llvm::divideCeil(product.n, plan.columns);
+        plan.depthBlocks = llvm::divideCeil(product.k, plan.depth);
+        // What does not fit is taken if nothing does, the smallest.
+        double cost = model.cycles(plan);
+        if (int64_t bytes = model.nearBytes(plan); bytes > budget)
+          cost = 1e30 + double(bytes);
+        if (least < 0 || cost < least)
+          least = cost, best = plan;
+      }
+  return best;
+}

@@ -1,0 +1,40 @@
+//===- UnitPlan.h - blocks of a product on a machine with matrix units -----===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "machine/Machine.h"
+
+#include <cstdint>
+
+namespace spokeshave::kernel {
+
+/// What the choice of blocks needs to know of a product.
+struct UnitProduct {
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  bool ofBytes = false;
+  int64_t leftBytes = 2, rightBytes = 2; ///< of an element in far memory
+  bool packsLeft = false, packsRight = false;
+  bool cutsDepth = true;     ///< whether blocks of k are possible
+  int64_t outputBytes = 2;   ///< of all results, of an element of the product
+  int64_t epilogueBytes = 0; ///< of what else the epilogue reads, as much
+  int64_t wholeBytes = 0;    ///< of buffers that are not in windows
+  bool sumsInOutput = false; ///< no sums beside the result's window
+};
+
+/// Tasks are numbered (batch, row block, column block, depth block), the last one
+/// innermost: tasks in a row share sums.
+struct UnitPlan {
+  int64_t rows = 8, columns = 128, depth = 1; ///< of a block
+  int64_t rowBlocks = 1, columnBlocks = 1, depthBlocks = 1;
+};
+
+/// The blocks that take the least time by a closed form of the machine's: traffic
+/// against bandwidth, the units' cycles, and what a task costs beside. Windows are
+/// twice in near memory.
+UnitPlan planUnits(const UnitProduct &product, const machine::Machine &machine);
+
+} // namespace spokeshave::kernel

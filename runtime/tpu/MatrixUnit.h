@@ -1,0 +1,53 @@
+//===- MatrixUnit.h - a matrix unit of the simulated chip ------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Private to runtime/tpu/.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/tpu/Lanes.h"
+#include "target/tpu/Timing.h"
+
+#include <deque>
+#include <vector>
+
+namespace spokeshave::runtime::tpu {
+
+/// An array of size x size cells with a queue of results. The unit takes pushes in
+/// order, as fast as their type allows; weights arrive at a port of their own.
+class MatrixUnit {
+public:
+  using Instruction = spokeshave::tpu::Instruction;
+  explicit MatrixUnit(const spokeshave::tpu::Timing &timing)
+      : timing(&timing), size(timing.matrixSize) {}
+
+  /// The cycle at which an instruction that could issue at `cycle` does.
+  int64_t issue(const Instruction &instruction, int64_t cycle);
+  /// Values: `a` and `b` are registers of 8 x 128 (b may be null), `dst` is one of a
+  /// pop. An error's text, or null.
+  const char *execute(const Instruction &instruction, const Lane *a, const Lane *b, Lane *dst);
+
+private:
+  const char *latch(const Instruction &instruction, const Lane *a, const Lane *b);
+  void swap();
+  void push(const Instruction &instruction, const Lane *a, const Lane *b);
+
+  const spokeshave::tpu::Timing *timing;
+  size_t size;
+
+  // Time.
+  int64_t busyUntil = 0;     ///< takes the next rows then
+  int64_t weightsAt = 0;     ///< the weights latched so far are in the array then
+  std::deque<int64_t> ready; ///< of results in registers
+
+  // Values: rows of `size` factors, in f32 or, of bytes, as integers.
+  std::vector<float> latched, active;
+  std::vector<int32_t> latchedBytes, activeBytes;
+  bool latchedTransposed = false;
+  std::deque<std::vector<Lane>> results; ///< one register each
+};
+
+} // namespace spokeshave::runtime::tpu
