@@ -70,6 +70,8 @@ Num kernel::exp(Num x) {
 }
 
 Num kernel::expOfNegative(Num x) {
+  if (hasMathUnit(x))
+    return unitExpOfNegative(x);
   // 2^-127 is written as zero, and so is the exponential of all that is clamped.
   auto [n, r] = reduceExponent(maximum(x, literal(x, -88.1)));
   return (expm1Reduced(r) + 1.0) * powerOfTwo(n);
