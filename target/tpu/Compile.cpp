@@ -123,6 +123,7 @@ llvm::Error Compilation::lowerToSchedule() {
   graph::GraphOptions graphOptions;
   graphOptions.registerLoops = false; // 1024 lanes: a state of scalars leaves them idle
   graphOptions.fusion = options.fusion;
+  graphOptions.attention = options.attention;
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))
     return error;
