@@ -19,6 +19,10 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // Shardings first: they wrap calls and hide types from the inliner.
   manager.addPass(createSingleDevice());
   manager.addPass(createInline());
+  // After inlining: a value's cut does not stop at a call. Before all else: only
+  // then have values the shapes that a device sees.
+  manager.addPass(createSeveralDevices());
+  manager.addPass(createLowerCollectives());
 
   OpPassManager &function = manager.nest<func::FuncOp>();
   // Before all that looks at element types.

@@ -271,6 +271,11 @@ LogicalResult Linearizer::visit(Operation *op, Sequence &steps) {
       })
       .Case<stablehlo::FftOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp>(
           [&](auto) { return visitCall(op, Step::Kind::Library, steps); })
+      // What devices do with each other, in the forms that are left of it.
+      .Case<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
+            stablehlo::CollectiveBroadcastOp, stablehlo::ReplicaIdOp, stablehlo::PartitionIdOp,
+            stablehlo::SendOp, stablehlo::RecvOp, stablehlo::InfeedOp, stablehlo::OutfeedOp>(
+          [&](auto) { return visitCall(op, Step::Kind::Library, steps); })
       .Case<stablehlo::CustomCallOp>(
           [&](auto) { return visitCall(op, Step::Kind::CustomCall, steps); })
       .Case([&](stablehlo::WhileOp loop) { return visitWhile(loop, steps); })
