@@ -123,6 +123,16 @@ def UnrollLoops : Pass<"graph-unroll-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def UpdateStacks : Pass<"graph-update-stacks", "::mlir::func::FuncOp"> {
+  let summary = "scans that pass on layers with a part changed do so in place";
+  let description = [{
+    Afterwards: a loop that takes each layer of a stack, updates a part of it and
+    puts it into another stack carries the first one instead and writes the parts to
+    it. The old layers' operations are left without users.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def SplitReductions : Pass<"graph-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "reductions of much to little, in two steps";
   let description = [{

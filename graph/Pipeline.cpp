@@ -35,6 +35,8 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // what left a loop may meet what is outside.
   function.addPass(createSimplifyLoops());
   function.addPass(createUnrollLoops());
+  // After what does not change left the loops: the stacks that layers come from.
+  function.addPass(createUpdateStacks());
   // Before products are brought to their form, which partial ones need as well.
   function.addPass(createSplitReductions());
   // Products as JAX wrote them: their transposes are not yet part of a loop's
