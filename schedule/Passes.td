@@ -36,4 +36,17 @@ def SchedulePrograms : Pass<"schedule-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::spokeshave::schedule::ScheduleDialect"];
 }
 
+def ScheduleNearMemory : Pass<"schedule-near-memory", "::mlir::ModuleOp"> {
+  let summary = "keeps values in near memory from launch to launch (schedule/NearMemory.h)";
+  let description = [{
+    As the back end of a machine with near memory does it, but before kernels are
+    lowered: a launch is taken to need its buffers as a whole.
+  }];
+  let options = [
+    Option<"bytes", "bytes", "int64_t", "1048576", "size of the near memory">,
+    Option<"keep", "keep", "bool", "true", "values stay between launches">,
+    Option<"prefetch", "prefetch", "bool", "true", "transfers start ahead of their use">
+  ];
+}
+
 #endif

@@ -4,8 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "schedule/NearMemory.h"
 #include "schedule/Passes.h"
 #include "schedule/Plan.h"
+
+#include "graph/GraphDialect.h"
 
 #include "mlir/Pass/PassRegistry.h"
 
@@ -14,6 +17,7 @@ using namespace mlir;
 namespace spokeshave::schedule {
 
 #define GEN_PASS_DEF_SCHEDULEPROGRAMS
+#define GEN_PASS_DEF_SCHEDULENEARMEMORY
 #include "schedule/Passes.h.inc"
 
 namespace {
@@ -68,6 +72,29 @@ struct SchedulePass : impl::ScheduleProgramsBase<SchedulePass> {
     }
     if (failed(schedule(function)))
       return signalPassFailure();
+  }
+};
+
+struct NearMemoryPass : impl::ScheduleNearMemoryBase<NearMemoryPass> {
+  using ScheduleNearMemory = impl::ScheduleNearMemoryBase<NearMemoryPass>;
+  using ScheduleNearMemory::ScheduleNearMemory;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto need = [](LaunchOp launch, const llvm::BitVector &near) {
+      int64_t sum = 0;
+      for (auto [i, buffer] : llvm::enumerate(launch.getBuffers()))
+        sum += near[i] ? 0 : byteSizeOf(cast<MemRefType>(buffer.getType()));
+      return sum;
+    };
+    auto updates = [&](LaunchOp launch) {
+      auto kernel = module.lookupSymbol<KernelOp>(launch.getKernel());
+      graph::FusionKind kind = kernel.getFusion().getKind();
+      return kind == graph::FusionKind::Update || kind == graph::FusionKind::Scatter ||
+             kind == graph::FusionKind::While;
+    };
+    for (auto program : module.getOps<ProgramOp>())
+      assignNearMemory(program, {bytes, 0, keep, prefetch}, {need, updates});
   }
 };
 } // namespace

@@ -190,6 +190,13 @@ LogicalResult CopyOp::verify() {
   return success();
 }
 
+LogicalResult StartOp::verify() {
+  if (byteSizeOf(cast<MemRefType>(getSource().getType())) !=
+      byteSizeOf(cast<MemRefType>(getTarget().getType())))
+    return emitOpError() << "moves between buffers of different size";
+  return success();
+}
+
 LogicalResult WhileOp::verify() {
   if (bool(getPredicate()) == bool(getTripCount()))
     return emitOpError() << "has either a predicate or a trip count";

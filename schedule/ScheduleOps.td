@@ -120,6 +120,30 @@ def Schedule_CopyOp : Schedule_Op<"copy"> {
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `to` type($target)";
 }
 
+def Schedule_NearOp : Schedule_Op<"near", [Pure]> {
+  let summary = "a buffer in the near memory at a byte offset, which stays there from launch to launch";
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "`at` $offset attr-dict `:` type($result)";
+}
+
+def Schedule_StartOp : Schedule_Op<"start"> {
+  let summary = "starts a transfer that goes on while later steps run";
+  let description = [{
+    Between far and near memory, or within either. `signal` is the number that a
+    schedule.wait names. Until then nothing writes `source` or touches `target`.
+  }];
+  let hasVerifier = 1;
+  let arguments = (ins AnyMemRef:$source, AnyMemRef:$target, I64Attr:$signal);
+  let assemblyFormat = "$source `to` $target `signal` $signal attr-dict `:` type($source) `to` type($target)";
+}
+
+def Schedule_WaitOp : Schedule_Op<"wait"> {
+  let summary = "waits for the transfer that was started with this signal";
+  let arguments = (ins I64Attr:$signal);
+  let assemblyFormat = "$signal attr-dict";
+}
+
 def Schedule_WhileOp : Schedule_Op<"while", [NoRegionArguments, SingleBlock, NoTerminator]> {
   let summary = "runs `condition`, then while the i1 at `predicate` is true `body` and `condition`";
   let description = [{
