@@ -102,12 +102,18 @@ def peak_flops(figures: dict[str, float]) -> dict[str, float]:
     }
 
 
-def time_program(program: Program, chip: str, timeout: float = 600) -> tuple[dict | None, str]:
-    """(what 'spokeshave time --json' says, "") or (None, why there is no time)."""
+def time_program(
+    program: Program, chip: str, timeout: float = 600, settings: dict[str, str] | None = None
+) -> tuple[dict | None, str]:
+    """(what 'spokeshave time --json' says, "") or (None, why there is no time).
+
+    `settings` are options of the compiler for the chip; docs/options.md lists them.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / pathlib.Path(program.file).name
         path.write_bytes(program.data)
-        command = [_library.tool_path(), "time", "--json", f"--chip={chip}", str(path)]
+        options = [f"--option={name}={value}" for name, value in (settings or {}).items()]
+        command = [_library.tool_path(), "time", "--json", f"--chip={chip}", *options, str(path)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
