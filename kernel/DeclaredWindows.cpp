@@ -31,6 +31,26 @@ int64_t DeclaredWindow::period() const {
   return product;
 }
 
+bool DeclaredWindow::isContiguous() const {
+  llvm::ArrayRef<int64_t> sizes = op.getSizes(), strides = op.getStrides();
+  int64_t elements = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d] > 1 && strides[d] != elements)
+      return false;
+    elements *= sizes[d];
+  }
+  return true;
+}
+
+bool DeclaredWindow::isExact() const {
+  for (auto [d, digit] : llvm::enumerate(op.getDigits())) {
+    int64_t last = digit >= 0 ? (op.getRadices()[digit] - 1) * op.getSteps()[d] : 0;
+    if (last + op.getSizes()[d] > op.getLimits()[d])
+      return false;
+  }
+  return true;
+}
+
 bool DeclaredWindow::movesOnce() const {
   int64_t positions = 1, tasks = 1;
   for (auto [digit, step] : llvm::zip_equal(op.getDigits(), op.getSteps()))

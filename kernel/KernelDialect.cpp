@@ -81,6 +81,8 @@ LogicalResult FuncOp::verify() {
   }
   if (getNumInputs() > getBuffers().size())
     return emitOpError("has fewer buffers than inputs");
+  if (getNearOffsets() && getNearOffsets()->size() != getBuffers().size())
+    return emitOpError("needs a near offset for each buffer");
   return success();
 }
 

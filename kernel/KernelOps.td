@@ -46,6 +46,9 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
     With `updates_outputs` the outputs hold data when the kernel starts, and it
     may write parts of them only.
 
+    `near_offsets` has a number per buffer: the byte of near memory where it is
+    already when the kernel starts, or -1 for one in far memory (kernel/Stage.h).
+
     A kernel with long loops inside has `polls_cancel`: its launches pass the
     address of the execution's cancel word behind the buffers, for kernel.cancelled.
 
@@ -58,6 +61,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes,
                        DefaultValuedAttr<I64Attr, "0">:$task_cost_ns,
                        OptionalAttr<StrAttr>:$fusion_name,
+                       OptionalAttr<DenseI64ArrayAttr>:$near_offsets,
                        UnitAttr:$updates_outputs, UnitAttr:$polls_cancel);
   let regions = (region SizedRegion<1>:$body);
   let skipDefaultBuilders = 1;
@@ -179,8 +183,8 @@ def Kernel_DmaStartOp : Kernel_Op<"dma_start"> {
   let description = [{
     Copies a box of elements: dimension d, outermost first, has `counts`[d] steps
     of `source_strides`[d] and `target_strides`[d] elements; the innermost strides
-    are 1. One of the buffers is an argument of the kernel (far memory), the other
-    scratch (near memory). The data may be used once a dma_wait on the same
+    are 1. One of the buffers is an argument of the kernel (far memory) or near memory
+    that is kept between kernels, the other the kernel's scratch. The data may be used once a dma_wait on the same
     semaphore has passed. Transfers with a count of zero move nothing.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Index:$source_offset,

@@ -42,10 +42,13 @@ struct Staged {
   BlockArgument buffer;
   MemRefType type;
   bool isRead = false, isWritten = false; ///< in far memory
+  int64_t nearOffset = -1;                ///< where it is in near memory already
+  bool inPlace = false;                   ///< and is used there, untransferred
   std::optional<Window> window;           ///< found; nothing: as a whole
   WindowOp declared;                      ///< by the lowering, or null
   int64_t offset = 0, slotElements = 0, slots = 1;
-  Value scratch;
+  Value scratch; ///< what the computation uses
+  Value home;    ///< of a buffer in near memory: where transfers find it
 
   int64_t elementBytes() const {
     return std::max<int64_t>(1, type.getElementType().getIntOrFloatBitWidth() / 8);
@@ -53,6 +56,11 @@ struct Staged {
   bool moves() const { return window || declared; }
   int64_t period() const {
     return declared ? DeclaredWindow(declared).period() : window ? window->period() : 1;
+  }
+  /// Whether accesses to a window could as well be accesses to the buffer.
+  bool canBeInPlace() const {
+    return !declared ||
+           (DeclaredWindow(declared).isContiguous() && DeclaredWindow(declared).isExact());
   }
   int64_t bytes() const { return slots * llvm::alignTo(slotElements * elementBytes(), kAlignment); }
 };
@@ -63,6 +71,7 @@ public:
       : kernel(kernel), options(options), builder(kernel.getContext()), loc(kernel.getLoc()),
         tasks(kernel.getTasks()), share(tasks) {}
   LogicalResult run();
+  StageNeed need();
 
 private:
   LogicalResult describe();
@@ -112,6 +121,8 @@ LogicalResult Stager::describe() {
     bool isOutput = number >= kernel.getNumInputs();
     staged.isRead = !isOutput || updates;
     staged.isWritten = isOutput;
+    if (kernel.getNearOffsets())
+      staged.nearOffset = (*kernel.getNearOffsets())[number];
     if (staged.type.getNumElements() == 0)
       continue;
     bool otherUses = false;
@@ -127,11 +138,13 @@ LogicalResult Stager::describe() {
       here.declared = window;
       here.slotElements = declared.elements();
       here.slots = declared.period() < tasks ? options.buffers : 1;
+      here.inPlace = here.nearOffset >= 0 && here.canBeInPlace();
       buffers.push_back(here);
     }
     if (!otherUses)
       continue;
-    if (tasks > 1)
+    staged.inPlace = staged.nearOffset >= 0;
+    if (tasks > 1 && !staged.inPlace)
       staged.window = findWindow(kernel, staged.buffer);
     staged.slotElements = staged.window ? staged.window->elements() : staged.type.getNumElements();
     staged.slots = staged.window ? options.buffers : 1;
@@ -143,6 +156,8 @@ LogicalResult Stager::describe() {
 LogicalResult Stager::layOut() {
   int64_t offset = llvm::alignTo(kernel.getScratchBytes(), kAlignment);
   for (Staged &buffer : buffers) {
+    if (buffer.inPlace)
+      continue;
     buffer.offset = offset;
     offset += buffer.bytes();
   }
@@ -151,7 +166,8 @@ LogicalResult Stager::layOut() {
                                << "kernel @" << kernel.getSymName() << " needs " << offset
                                << " bytes of near memory, the chip has " << options.nearBytes;
     error.attachNote() << "scratch: " << kernel.getScratchBytes() << " bytes";
-    for (auto [number, buffer] : llvm::enumerate(buffers))
+    for (const Staged &buffer :
+         llvm::make_filter_range(buffers, [](const Staged &each) { return !each.inPlace; }))
       error.attachNote() << "buffer " << buffer.buffer.getArgNumber() - 1 << " of " << buffer.type
                          << ": " << buffer.bytes() << " bytes"
                          << (buffer.moves() ? " in windows" : ", as a whole");
@@ -263,12 +279,13 @@ void Stager::startTransfer(Staged &buffer, unsigned number, Value task, bool out
     }
   }
   Value signal = semaphore(buffer, number, slot, out);
+  Value home = buffer.home ? buffer.home : buffer.buffer;
   if (out)
-    builder.create<DmaStartOp>(loc, buffer.scratch, near, buffer.buffer, far, counts, signal,
-                               nearStrides, farStrides);
+    builder.create<DmaStartOp>(loc, buffer.scratch, near, home, far, counts, signal, nearStrides,
+                               farStrides);
   else
-    builder.create<DmaStartOp>(loc, buffer.buffer, far, buffer.scratch, near, counts, signal,
-                               farStrides, nearStrides);
+    builder.create<DmaStartOp>(loc, home, far, buffer.scratch, near, counts, signal, farStrides,
+                               nearStrides);
 }
 
 void Stager::wait(Staged &buffer, unsigned number, Value task, bool out) {
@@ -348,6 +365,12 @@ void Stager::redirectAccesses(Value from, const Staged &buffer, Value shift) {
 /// The view that a lowering uses becomes a slot of scratch.
 void Stager::redirectDeclared(Staged &buffer) {
   Value view = buffer.declared.getResult();
+  if (buffer.inPlace) {
+    builder.setInsertionPointToStart(loop.getBody());
+    Value task = loop.getInductionVar();
+    redirectAccesses(view, buffer, DeclaredWindow(buffer.declared).place(builder, loc, task).first);
+    return;
+  }
   if (buffer.slots == 1) {
     view.replaceAllUsesWith(buffer.scratch);
     return;
@@ -386,6 +409,20 @@ Value Stager::linearIndex(ValueRange indices, MemRefType type) {
   return sum;
 }
 
+StageNeed Stager::need() {
+  StageNeed need{int64_t(llvm::alignTo(kernel.getScratchBytes(), kAlignment)), {}, {}};
+  need.far.resize(kernel.getBuffers().size());
+  need.near.resize(kernel.getBuffers().size());
+  if (failed(describe()))
+    return need;
+  for (Staged &buffer : buffers) {
+    unsigned number = buffer.buffer.getArgNumber() - 1;
+    need.far[number] += buffer.bytes();
+    need.near[number] += buffer.canBeInPlace() ? 0 : buffer.bytes();
+  }
+  return need;
+}
+
 LogicalResult Stager::run() {
   if (failed(describe()))
     return failure();
@@ -399,6 +436,13 @@ LogicalResult Stager::run() {
   for (Staged &buffer : buffers) {
     auto flat =
         MemRefType::get({buffer.bytes() / buffer.elementBytes()}, buffer.type.getElementType());
+    if (buffer.nearOffset >= 0)
+      buffer.home = builder.create<ScratchOp>(loc, buffer.type, buffer.nearOffset);
+    if (buffer.inPlace) {
+      buffer.scratch = buffer.home;
+      buffer.isRead = buffer.isWritten = false;
+      continue;
+    }
     buffer.scratch =
         builder.create<ScratchOp>(loc, buffer.moves() ? flat : buffer.type, buffer.offset);
   }
@@ -491,6 +535,10 @@ void Stager::advance(Staged &buffer, unsigned number, Value task) {
 }
 
 } // namespace
+
+StageNeed kernel::stageNeed(FuncOp kernel, const StageOptions &options) {
+  return Stager(kernel, options).need();
+}
 
 LogicalResult kernel::stageBuffers(FuncOp kernel, const StageOptions &options) {
   return Stager(kernel, options).run();

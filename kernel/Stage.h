@@ -23,8 +23,17 @@ struct StageOptions {
 /// that moves with the task's number is transferred window by window, `buffers` deep, ahead of the
 /// computation; another one is transferred as a whole.
 ///
+/// A buffer with a near offset (kernel.func's near_offsets) is used where it is.
+///
 /// Fails with a diagnostic that names each buffer's need where the near memory
 /// does not suffice.
 mlir::LogicalResult stageBuffers(FuncOp kernel, const StageOptions &options);
+
+/// What stageBuffers would need of the near memory.
+struct StageNeed {
+  int64_t scratch = 0;                  ///< bytes of the kernel's own
+  llvm::SmallVector<int64_t> far, near; ///< more for each buffer, by where it lies
+};
+StageNeed stageNeed(FuncOp kernel, const StageOptions &options);
 
 } // namespace spokeshave::kernel

@@ -47,6 +47,10 @@ public:
   int64_t elements() const;
   /// For so many tasks in a row the window stays.
   int64_t period() const;
+  /// Whether it is a run of the buffer's elements, in their order.
+  bool isContiguous() const;
+  /// Whether no window reaches beyond the limits.
+  bool isExact() const;
   /// Whether the digits that move it are the outermost ones, so that no window is
   /// used twice.
   bool movesOnce() const;

@@ -54,7 +54,7 @@ public:
   KernelTime finish();
 
   /// Step::Kind::Start: between `address` in HBM and VMEM.
-  llvm::Error startTransfer(const spokeshave::tpu::Step &step, int64_t address);
+  llvm::Error startTransfer(const spokeshave::tpu::Step &step, int64_t source, int64_t target);
   /// Step::Kind::Wait. Returns the cycles waited.
   int64_t waitForStep(int64_t semaphore);
   /// Cycles for a copy of `bytes` within HBM.

@@ -200,7 +200,10 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
   transfer.semaphore = scalar(instruction.c);
   transfer.writesVmem = descriptor.to == Space::Vmem;
   transfer.vmem = transfer.writesVmem ? Range{to, toEnd} : Range{from, fromEnd};
-  transfer.hbm = transfer.writesVmem ? Range{from, fromEnd} : Range{to, toEnd};
+  if (descriptor.from == descriptor.to)
+    transfer.from = {from, fromEnd};
+  else
+    transfer.hbm = transfer.writesVmem ? Range{from, fromEnd} : Range{to, toEnd};
   if (dma.conflictOf(transfer))
     return fail(instruction, "race between two transfers");
   if (options.computeValues) {
@@ -263,14 +266,20 @@ void Core::traceTransfer(const Transfer &transfer, int64_t kernelOrStep, int64_t
 // Steps of the program
 //===----------------------------------------------------------------------===//
 
-llvm::Error Core::startTransfer(const Step &step, int64_t address) {
+llvm::Error Core::startTransfer(const Step &step, int64_t source, int64_t target) {
   int64_t bytes = step.buffers[0].bytes;
+  bool fromVmem = step.buffers[0].base == BufferRef::Base::Vmem,
+       toVmem = step.buffers[1].base == BufferRef::Base::Vmem;
   Transfer transfer;
   transfer.semaphore = kStepSemaphores + step.semaphore;
-  transfer.writesVmem = step.toVmem;
-  transfer.vmem = {step.vmemOffset, step.vmemOffset + bytes};
-  transfer.hbm = {address, address + bytes};
-  if (step.vmemOffset < 0 || transfer.vmem.end > vmemBytes || transfer.hbm.end > hbm.size())
+  transfer.writesVmem = toVmem;
+  Range from{source, source + bytes}, to{target, target + bytes};
+  transfer.vmem = toVmem ? to : from;
+  (fromVmem && toVmem ? transfer.from : transfer.hbm) = toVmem ? from : to;
+  auto isWithin = [&](Range range, bool isVmem) {
+    return range.begin >= 0 && range.end <= (isVmem ? vmemBytes : hbm.size());
+  };
+  if (!isWithin(from, fromVmem) || !isWithin(to, toVmem))
     return makeError(ErrorCode::Internal, "a step's transfer of " + llvm::Twine(bytes) +
                                               " bytes goes beyond a memory's end");
   if (dma.conflictOf(transfer))
@@ -278,9 +287,10 @@ llvm::Error Core::startTransfer(const Step &step, int64_t address) {
                                               " bytes races with one in flight, at " +
                                               step.location);
   if (options.computeValues && bytes > 0) {
-    vmem.resize(std::max<size_t>(vmem.size(), transfer.vmem.end));
-    char *near = &vmem[step.vmemOffset], *far = &hbm.bytes[address];
-    std::memcpy(step.toVmem ? near : far, step.toVmem ? far : near, bytes);
+    vmem.resize(
+        std::max<size_t>({vmem.size(), size_t(transfer.vmem.end), size_t(transfer.from.end)}));
+    std::memmove((toVmem ? vmem : hbm.bytes).data() + target,
+                 (fromVmem ? vmem : hbm.bytes).data() + source, bytes);
   }
   dma.startBehind(transfer, cycle, bytes);
   traceTransfer(transfer, -1, bytes, uint32_t(step.semaphore));

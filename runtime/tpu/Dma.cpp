@@ -18,6 +18,9 @@ const Transfer *Dma::conflictOf(const Transfer &made) const {
   for (const Transfer &other : transfers) {
     if ((made.writesVmem || other.writesVmem) && made.vmem.meets(other.vmem))
       return &other;
+    if ((made.writesVmem && made.vmem.meets(other.from)) ||
+        (other.writesVmem && other.vmem.meets(made.from)))
+      return &other;
     // Within a kernel, boxes of one buffer may lie between each other in HBM.
     bool apart = ofStep != (other.semaphore >= kStepSemaphores);
     if (apart && !(made.writesVmem && other.writesVmem) && made.hbm.meets(other.hbm))
@@ -26,7 +29,17 @@ const Transfer *Dma::conflictOf(const Transfer &made) const {
   return nullptr;
 }
 
+int64_t Dma::startLocal(Transfer made, int64_t cycle, int64_t bytes) {
+  engineFree = std::max(cycle, engineFree) + timing.dmaIssue +
+               int64_t(double(bytes) / timing.vmemBytesPerCycle);
+  made.done = engineFree + timing.dmaLatency;
+  transfers.push_back(made);
+  return 0;
+}
+
 int64_t Dma::start(Transfer made, int64_t cycle, int64_t runs, int64_t run) {
+  if (made.isLocal())
+    return startLocal(made, cycle, runs * run);
   constexpr int64_t kBurst = 32; // bytes that HBM gives at once
   int64_t bytes = runs * int64_t(llvm::alignTo(run, kBurst));
   int64_t moved = runs * std::max<int64_t>(llvm::alignTo(run, kBurst), timing.dmaGranule);
@@ -42,8 +55,12 @@ int64_t Dma::start(Transfer made, int64_t cycle, int64_t runs, int64_t run) {
 }
 
 void Dma::startBehind(Transfer made, int64_t cycle, int64_t bytes) {
+  if (made.isLocal()) {
+    startLocal(made, cycle, bytes);
+    return;
+  }
   made.remaining = std::max<int64_t>(1, int64_t(double(bytes) / timing.hbmBytesPerCycle));
-  made.from = cycle + timing.dmaIssue;
+  made.since = cycle + timing.dmaIssue;
   transfers.push_back(made);
 }
 
@@ -57,7 +74,7 @@ void Dma::spend(int64_t until, size_t count) {
   for (Transfer &transfer : llvm::MutableArrayRef(transfers).take_front(count)) {
     if (!transfer.remaining)
       continue;
-    int64_t begin = std::max(channel.spare, transfer.from);
+    int64_t begin = std::max(channel.spare, transfer.since);
     int64_t used = std::min(transfer.remaining, until - begin);
     if (used <= 0)
       return; // in the order of their starts
@@ -104,11 +121,11 @@ void Dma::save(int64_t cycle, std::vector<int64_t> &state) const {
   // What the channel had left before the first transfer that could have had it is lost.
   auto waiting = llvm::find_if(transfers, [](const Transfer &t) { return t.remaining > 0; });
   state.push_back(waiting == transfers.end() ? after(channel.spare)
-                                             : std::max(channel.spare, waiting->from) - cycle);
+                                             : std::max(channel.spare, waiting->since) - cycle);
   for (const Transfer &t : transfers) {
-    state.insert(state.end(),
-                 {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin, t.hbm.end,
-                  t.remaining ? 0 : after(t.done), t.remaining, t.remaining ? t.from - cycle : 0});
+    state.insert(state.end(), {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin,
+                               t.hbm.end, t.from.begin, t.from.end, t.remaining ? 0 : after(t.done),
+                               t.remaining, t.remaining ? t.since - cycle : 0});
   }
 }
 
@@ -117,11 +134,12 @@ void Dma::restore(int64_t cycle, llvm::ArrayRef<int64_t> state) {
   channel.free = cycle + state[1];
   channel.spare = cycle + state[2];
   transfers.clear();
-  for (state = state.drop_front(3); !state.empty(); state = state.drop_front(9)) {
+  for (state = state.drop_front(3); !state.empty(); state = state.drop_front(11)) {
     Transfer t;
     t.semaphore = state[0], t.writesVmem = state[1];
     t.vmem = {state[2], state[3]}, t.hbm = {state[4], state[5]};
-    t.done = cycle + state[6], t.remaining = state[7], t.from = cycle + state[8];
+    t.from = {state[6], state[7]};
+    t.done = cycle + state[8], t.remaining = state[9], t.since = cycle + state[10];
     transfers.push_back(t);
   }
 }

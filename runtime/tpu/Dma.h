@@ -29,10 +29,12 @@ struct Transfer {
   int64_t semaphore = 0;
   bool writesVmem = false; ///< and reads HBM; else the other way round
   Range vmem, hbm;         ///< between the first and the last byte
-  int64_t done = 0;        ///< when all has arrived
+  Range from;              ///< within VMEM: where it reads, nothing is moved in HBM
+  bool isLocal() const { return from.end > from.begin; }
+  int64_t done = 0; ///< when all has arrived
   /// Of a transfer that a step started: cycles of HBM's bandwidth that it still
-  /// needs, and from when on. 0: `done` is known.
-  int64_t remaining = 0, from = 0;
+  /// needs, and since when. 0: `done` is known.
+  int64_t remaining = 0, since = 0;
 };
 
 /// Semaphores of steps stand apart from those of kernels.
@@ -56,12 +58,13 @@ public:
   /// A transfer in flight that the core's access to `vmem` would race with, or null.
   const Transfer *conflictOf(Range vmem, bool writes) const {
     for (const Transfer &transfer : transfers)
-      if ((transfer.writesVmem || writes) && transfer.vmem.meets(vmem))
+      if (((transfer.writesVmem || writes) && transfer.vmem.meets(vmem)) ||
+          (writes && transfer.from.meets(vmem)))
         return &transfer;
     return nullptr;
   }
 
-  /// `runs` runs of `run` bytes each, from `cycle` on. Returns the bytes moved.
+  /// `runs` runs of `run` bytes each, from `cycle` on. Returns the bytes moved in HBM.
   int64_t start(Transfer made, int64_t cycle, int64_t runs, int64_t run);
   /// Of a step: `bytes` contiguous bytes, with the bandwidth that kernels leave.
   void startBehind(Transfer made, int64_t cycle, int64_t bytes);
@@ -85,6 +88,8 @@ public:
   void restore(int64_t cycle, llvm::ArrayRef<int64_t> state);
 
 private:
+  /// Within VMEM: HBM's bandwidth is not used.
+  int64_t startLocal(Transfer made, int64_t cycle, int64_t bytes);
   /// Gives steps' transfers, of the first `count`, what the channel has left before
   /// `until`.
   void spend(int64_t until, size_t count);

@@ -128,6 +128,8 @@ int64_t Sequencer::addressOf(const BufferRef &buffer) const {
     return resultAt[buffer.index] + buffer.offset;
   case BufferRef::Base::Constant:
     return constantAt[buffer.index] + buffer.offset;
+  case BufferRef::Base::Vmem:
+    return buffer.offset;
   case BufferRef::Base::Arena:
     break;
   }
@@ -262,7 +264,7 @@ llvm::Error Sequencer::run(const Step &step) {
   case Step::Kind::Start:
     ++report.stepTransfers;
     report.stepBytes += step.buffers[0].bytes;
-    return first().startTransfer(step, addressOf(step.buffers[0]));
+    return first().startTransfer(step, addressOf(step.buffers[0]), addressOf(step.buffers[1]));
   case Step::Kind::Wait: {
     int64_t cycles = first().waitForStep(step.semaphore);
     report.waitCycles += cycles;

@@ -20,6 +20,7 @@
 #include "target/tpu/Backend.h"
 #include "target/tpu/Driver.h"
 #include "target/tpu/ExpandDots.h"
+#include "target/tpu/KeepNear.h"
 #include "target/tpu/Pipeline.h"
 #include "target/tpu/Select.h"
 #include "target/tpu/Simplify.h"
@@ -76,6 +77,14 @@ private:
   int64_t coresFor(spokeshave::kernel::FuncOp op) const;
   llvm::Error emitCode();
   llvm::Error emitKernel(spokeshave::kernel::FuncOp op);
+  llvm::Error keepBuffers(spokeshave::kernel::FuncOp op, Kernel &kernel);
+  void describeKernels(const llvm::StringMap<uint32_t> &numbers);
+  /// Two cores each have a part of every value: their VMEM holds none as a whole.
+  bool keepsNear() const {
+    return (options.keep || options.prefetch) && program->chip.coresOfDevice() == 1;
+  }
+  /// What kernels choose their blocks for: the rest is for values between them.
+  int64_t scopedBytes() const { return keepsNear() ? vmemBytes / 2 : vmemBytes; }
   llvm::Error overlapAndAllocate(Kernel &kernel);
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
   void show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print);
@@ -137,6 +146,12 @@ llvm::Error Compilation::lowerToSchedule() {
   return llvm::Error::success();
 }
 
+/// The kernel's symbol before copies of it were made for buffers in VMEM.
+static llvm::StringRef originOf(kernel::FuncOp op) {
+  auto origin = op->getAttrOfType<FlatSymbolRefAttr>("tpu.origin");
+  return origin ? origin.getValue() : op.getSymName();
+}
+
 /// Cores that may share the kernel: all of the device where half of the work is longer
 /// than it takes them to meet.
 int64_t Compilation::coresFor(kernel::FuncOp op) const {
@@ -144,7 +159,7 @@ int64_t Compilation::coresFor(kernel::FuncOp op) const {
   if (!options.megacore || cores < 2)
     return 1;
   for (const cpu::KernelInfo &info : program->stats.kernels) {
-    if (info.symbol != op.getSymName())
+    if (info.symbol != originOf(op))
       continue;
     // A core's matrix units at a half of their peak, or an operation per lane and
     // element: what HBM moves takes the cores together as long as one.
@@ -165,12 +180,21 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::registerKernelDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
-  machine::Machine machine = machineOf(program->chip, program->timing, vmemBytes, options);
+  machine::Machine machine = machineOf(program->chip, program->timing, scopedBytes(), options);
   if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;
   stage.buffers = options.buffers;
+  if (keepsNear()) {
+    schedule::NearMemoryOptions near;
+    near.bytes = vmemBytes;
+    near.latencyBytes = program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle);
+    near.keep = options.keep;
+    near.prefetch = options.prefetch;
+    keepNear(module, stage, near);
+    showModule("near");
+  }
   for (auto op : module.getOps<kernel::FuncOp>()) {
     stage.cores = coresFor(op);
     if (failed(kernel::stageBuffers(op, stage)))
@@ -231,9 +255,75 @@ llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
                      llvm::formatv("kernel @{0} needs {1} bytes of VMEM with its tables and {2} "
                                    "spilled registers, the chip has {3}",
                                    made->name, made->vmemBytes, made->spills, vmemBytes));
+  if (llvm::Error error = keepBuffers(op, *made))
+    return error;
   formBundles(*made, program->timing);
   program->kernels.push_back(std::move(*made));
   return llvm::Error::success();
+}
+
+/// Bytes of the kernel's buffers that are in VMEM already.
+static int64_t nearBytesOf(kernel::FuncOp op) {
+  int64_t bytes = 0;
+  if (auto offsets = op.getNearOffsets())
+    for (auto [buffer, offset] : llvm::zip_equal(op.getBuffers(), *offsets))
+      if (offset >= 0)
+        bytes += schedule::byteSizeOf(cast<MemRefType>(buffer.getType()));
+  return bytes;
+}
+
+/// What the kernel finds in VMEM and leaves there.
+llvm::Error Compilation::keepBuffers(kernel::FuncOp op, Kernel &made) {
+  auto offsets = op.getNearOffsets();
+  if (!offsets)
+    return llvm::Error::success();
+  int64_t own = made.vmemBytes;
+  for (auto [buffer, offset] : llvm::zip_equal(op.getBuffers(), *offsets)) {
+    if (offset < 0)
+      continue;
+    if (offset < own)
+      return makeError(ErrorCode::OutOfMemory,
+                       llvm::formatv("kernel @{0} needs {1} bytes of VMEM with its tables and {2} "
+                                     "spilled registers, above {3} are values of other kernels: "
+                                     "compile with keep off",
+                                     made.name, own, made.spills, offset));
+    int64_t bytes = schedule::byteSizeOf(cast<MemRefType>(buffer.getType()));
+    made.kept.push_back({offset, bytes});
+    made.vmemBytes = std::max(made.vmemBytes, offset + bytes);
+  }
+  llvm::sort(made.kept, [](const Kernel::Kept &a, const Kernel::Kept &b) {
+    return std::pair(a.offset, a.bytes) < std::pair(b.offset, b.bytes);
+  });
+  // The same value may be several buffers of a launch.
+  std::vector<Kernel::Kept> joined;
+  for (const Kernel::Kept &kept : made.kept) {
+    if (!joined.empty() && kept.offset < joined.back().offset + joined.back().bytes)
+      joined.back().bytes =
+          std::max(joined.back().bytes, kept.offset + kept.bytes - joined.back().offset);
+    else
+      joined.push_back(kept);
+  }
+  made.kept = std::move(joined);
+  return llvm::Error::success();
+}
+
+void Compilation::describeKernels(const llvm::StringMap<uint32_t> &numbers) {
+  llvm::StringMap<const cpu::KernelInfo *> infos;
+  for (const cpu::KernelInfo &info : program->stats.kernels)
+    infos[info.symbol] = &info;
+  program->infos.resize(program->kernels.size());
+  for (auto op : module.getOps<kernel::FuncOp>()) {
+    const cpu::KernelInfo *info = infos.lookup(originOf(op));
+    if (!info)
+      continue;
+    program->infos[numbers.lookup(op.getSymName())] = {
+        info->name,
+        info->kind,
+        info->location,
+        info->flops,
+        std::max<int64_t>(0, info->bytes - nearBytesOf(op)),
+        info->launches};
+  }
 }
 
 llvm::Error Compilation::emitCode() {
@@ -243,14 +333,7 @@ llvm::Error Compilation::emitCode() {
     if (llvm::Error error = emitKernel(op))
       return error;
   }
-  for (const cpu::KernelInfo &info : program->stats.kernels) {
-    auto number = numbers.find(info.symbol);
-    if (number == numbers.end())
-      continue;
-    program->infos.resize(std::max<size_t>(program->infos.size(), number->second + 1));
-    program->infos[number->second] = {info.name,  info.kind,  info.location,
-                                      info.flops, info.bytes, info.launches};
-  }
+  describeKernels(numbers);
   show("tpu", [&](llvm::raw_ostream &os) { os << selected; });
   show("bundles", [&](llvm::raw_ostream &os) {
     for (const Kernel &kernel : program->kernels)

@@ -22,6 +22,8 @@ struct CompileOptions {
   int64_t buffers = 2;         ///< copies of a window in VMEM; 1: no overlap of transfers
   bool unrolling = true;       ///< off: loops keep their bodies
   bool pipelining = true;      ///< off: iterations of loops do not overlap
+  bool keep = true;            ///< off: nothing stays in VMEM from kernel to kernel
+  bool prefetch = true;        ///< off: nothing is brought to VMEM before its kernel starts
 
   /// Sets `name` from text, as docs/options.md lists them; a user error for an unknown
   /// name or bad value.

@@ -58,6 +58,8 @@ FailureOr<BufferRef> StepMaker::bufferOf(Value value) {
   }
   if (auto arena = value.getDefiningOp<schedule::ArenaOp>())
     return BufferRef{BufferRef::Base::Arena, 0, int64_t(arena.getOffset()), bytes};
+  if (auto near = value.getDefiningOp<schedule::NearOp>())
+    return BufferRef{BufferRef::Base::Vmem, 0, int64_t(near.getOffset()), bytes};
   if (auto view = value.getDefiningOp<schedule::ViewOp>()) {
     FailureOr<BufferRef> source = bufferOf(view.getSource());
     if (succeeded(source))
@@ -115,7 +117,7 @@ LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
     return makeLoop(loop, steps);
   if (auto branches = dyn_cast<schedule::CaseOp>(op))
     return makeCase(branches, steps);
-  if (isa<schedule::ArenaOp, schedule::ViewOp, schedule::ConstantOp>(op))
+  if (isa<schedule::ArenaOp, schedule::NearOp, schedule::ViewOp, schedule::ConstantOp>(op))
     return success(); // places, not steps
   if (auto library = dyn_cast<schedule::LibraryOp>(op))
     return op.emitError() << "the chip has no library routine '" << library.getRoutine() << "'";
@@ -127,6 +129,12 @@ LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
     step.kernel = kernels.lookup(launch.getKernel());
   } else if (isa<schedule::CopyOp>(op)) {
     step.kind = Step::Kind::Copy;
+  } else if (auto start = dyn_cast<schedule::StartOp>(op)) {
+    step.kind = Step::Kind::Start;
+    step.semaphore = start.getSignal();
+  } else if (auto wait = dyn_cast<schedule::WaitOp>(op)) {
+    step.kind = Step::Kind::Wait;
+    step.semaphore = wait.getSignal();
   } else {
     return op.emitOpError("has no step on the chip");
   }

@@ -55,6 +55,8 @@ Timing timingOf(const machine::Chip &chip) {
   timing.branchDelay = chip.scalar.branchDelay;
 
   timing.clock = chip.core.clock;
+  timing.vmemBytesPerCycle =
+      std::min(chip.memory.vmemRead, chip.memory.vmemWrite) / chip.core.clock;
   timing.hbmBytesPerCycle = chip.hbmBandwidthOfDevice() * chip.cost.hbmEfficiency / chip.core.clock;
   timing.dmaLatency = int64_t(chip.cycles(chip.dma.latency));
   timing.dmaGranule = chip.dma.granule;

@@ -43,10 +43,11 @@ struct Timing {
   int64_t branchDelay = 4;
 
   // Transfers between memories.
-  double hbmBytesPerCycle = 546; ///< of the device, both directions together
-  int64_t dmaLatency = 600;      ///< from start to the first byte
-  int64_t dmaGranule = 512;      ///< bytes; shorter runs take as long
-  int64_t dmaIssue = 20;         ///< cycles between two starts
+  double vmemBytesPerCycle = 4096; ///< of transfers within a core's VMEM
+  double hbmBytesPerCycle = 546;   ///< of the device, both directions together
+  int64_t dmaLatency = 600;        ///< from start to the first byte
+  int64_t dmaGranule = 512;        ///< bytes; shorter runs take as long
+  int64_t dmaIssue = 20;           ///< cycles between two starts
   /// Cycles of a launch beyond the kernel's own.
   int64_t launch = 1000;
   /// More cycles of a launch that several cores share.

@@ -1,0 +1,22 @@
+//===- KeepNear.h - values in VMEM from kernel to kernel -------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "kernel/Stage.h"
+#include "schedule/NearMemory.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace spokeshave::tpu {
+
+/// Chooses what stays in VMEM between the launches of the program in `module` and
+/// tells its kernels (near_offsets): one that is launched with buffers in different
+/// places becomes several, each with an attribute `tpu.origin` that names the first.
+void keepNear(mlir::ModuleOp module, const kernel::StageOptions &stage,
+              const schedule::NearMemoryOptions &options);
+
+} // namespace spokeshave::tpu
