@@ -78,7 +78,8 @@ private:
 
 llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments) {
   for (const Kernel &kernel : program.kernels)
-    if (llvm::Error error = verifyBundles(kernel, program.timing))
+    if (llvm::Error error =
+            options.verify ? verifyBundles(kernel, program.timing) : llvm::Error::success())
       return error;
   for (const ValueSpec &spec : program.arguments)
     argumentAt.push_back(hbm.allocate(spec.byteSize));

@@ -41,6 +41,9 @@ struct SimulationOptions {
   /// Off: registers and VMEM hold no data, only scalars are computed; kernels that
   /// ran before with the same arguments are not run again.
   bool computeValues = true;
+  /// Whether the bundles obey the machine is checked first; not needed again for a
+  /// program that passed.
+  bool verify = true;
   /// Without values: also look at each instruction that cannot matter. Slow; the same
   /// times. For tests.
   bool everyInstruction = false;

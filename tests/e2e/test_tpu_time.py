@@ -17,7 +17,8 @@ from spokeshave import _library
 
 def _mlir(function, *shapes, dtype=jnp.float32):
     arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape in shapes]
-    return export.export(jax.jit(function), platforms=["cpu"])(*arguments).mlir_module()
+    exported = export.export(jax.jit(function), platforms=["cpu"])(*arguments)
+    return exported.mlir_module_serialized
 
 
 def _layer(x, w, v):
@@ -28,6 +29,7 @@ def _layer(x, w, v):
 PROGRAMS = {
     "product": lambda: _mlir(lambda a, b: a @ b, (700, 520), (520, 390)),
     "layer": lambda: _mlir(_layer, (512, 256), (256, 512), (512, 256)),
+    "large layer": lambda: _mlir(_layer, (2048, 1024), (1024, 2048), (2048, 512)),
     "norm": lambda: _mlir(lambda x: (x - x.mean(-1, keepdims=True)) / x.std(-1), (64, 64)),
     "sort": lambda: _mlir(lambda x: jnp.sort(x, axis=-1), (16, 300)),
     "cumsum": lambda: _mlir(lambda x: jnp.cumsum(x, axis=0), (100, 70)),
@@ -44,8 +46,8 @@ PROGRAMS = {
 @pytest.fixture
 def program(tmp_path):
     def write(name):
-        file = tmp_path / f"{name}.mlir"
-        file.write_text(PROGRAMS[name]())
+        file = tmp_path / f"{name.replace(' ', '_')}.mlir"
+        file.write_bytes(PROGRAMS[name]())
         return str(file)
 
     return write
@@ -102,7 +104,7 @@ def _fields(data):
 
 @pytest.mark.parametrize("chip", ["v5e", "v5p"])
 def test_timeline(program, tmp_path, chip):
-    file, json_file, proto = program("layer"), tmp_path / "t.json", tmp_path / "t.pftrace"
+    file, json_file, proto = program("large layer"), tmp_path / "t.json", tmp_path / "t.pftrace"
     report = _time(file, f"--chip={chip}", "--trace", str(json_file))
     events = json.loads(json_file.read_text())["traceEvents"]
     names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
