@@ -69,7 +69,7 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
   ArgumentReader reader(arguments);
   while (reader.next()) {
     StringRef value;
-    llvm::Expected<bool> taken = reader.takeCompileOption(options.compile);
+    llvm::Expected<bool> taken = reader.takeCompileOption(options.compile, options.tpu);
     if (!taken)
       return taken.takeError();
     if (*taken || reader.isOption("--out", options.out) ||

@@ -26,7 +26,7 @@ TPU-class chip. Values are not computed: a loop that data ends runs once, of a
 branch that data decides the first is taken, and both are counted.
 
   --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
-  --no-megacore one core of a device with two works alone
+  --option NAME=VALUE  an option of the compiler: pipelining=off, unrolling=off, ...
   --trace=FILE  a timeline for ui.perfetto.dev: Chrome's JSON, or protocol buffers if
                 the name ends with .pftrace
   --xplane=FILE a profile for XProf and TensorBoard, FILE.xplane.pb
@@ -134,10 +134,13 @@ llvm::Error tools::timeCommand(Arguments arguments) {
       llvm::outs() << kHelp;
       return llvm::Error::success();
     }
+    llvm::Expected<bool> taken = reader.takeCompileOption(options);
+    if (!taken)
+      return taken.takeError();
+    if (*taken)
+      continue;
     if (reader.isFlag("--json"))
       json = true;
-    else if (reader.isFlag("--no-megacore"))
-      options.megacore = false;
     else if (reader.isFlag("--every-instruction"))
       simulation.everyInstruction = true;
     else if (reader.isOption("--trace", value))

@@ -29,6 +29,7 @@ KernelTime &KernelTime::operator+=(const KernelTime &other) {
     busy[unit] += other.busy[unit];
   hbmBytes += other.hbmBytes;
   transfers += other.transfers;
+  hbmWritten += other.hbmWritten;
   return *this;
 }
 

@@ -19,6 +19,12 @@ struct CompileOptions {
   bool transcendentals = true; ///< off: polynomials instead of the chip's unit
   bool megacore = true;        ///< off: one core of a device works alone
   int64_t buffers = 2;         ///< copies of a window in VMEM; 1: no overlap of transfers
+  bool unrolling = true;       ///< off: loops keep their bodies
+  bool pipelining = true;      ///< off: iterations of loops do not overlap
+
+  /// Sets `name` from text, as docs/options.md lists them; a user error for an unknown
+  /// name or bad value.
+  llvm::Error set(llvm::StringRef name, llvm::StringRef value);
 };
 
 /// Compiles `module` (StableHLO, one public function @main) and consumes it.

@@ -12,6 +12,7 @@
 
 #include "support/Location.h"
 #include "target/tpu/Selector.h"
+#include "target/tpu/UnrollLoops.h"
 
 using namespace mlir;
 using namespace spokeshave;
@@ -153,6 +154,8 @@ LogicalResult Selector::selectFor(scf::ForOp op) {
   }
 
   uint32_t body = beginBlock();
+  if (auto trips = op->getAttrOfType<IntegerAttr>(kUsualTrips))
+    kernel.blocks[body].usualTrips = trips.getInt();
   values[op.getInductionVar()] = iv;
   for (auto [argument, reg] : llvm::zip_equal(op.getRegionIterArgs(), carried))
     values[argument] = reg;

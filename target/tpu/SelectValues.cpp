@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "target/tpu/Selector.h"
+#include "target/tpu/Simplify.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -133,6 +134,7 @@ Reg Selector::constant(Attribute value, Type type) {
       std::vector<char> bytes(lanes.begin(), lanes.end());
       Instruction &load = emit(Opcode::Load, wide, numbers);
       load.type = ElementType::I8, load.stride = 1, load.imm = addData(std::move(bytes));
+      load.object = kConstantObject;
     }
     Instruction &compare = emit(Opcode::CompareI, wide, reg, numbers);
     compare.predicate = uint8_t(prefix ? IntPredicate::Slt : IntPredicate::Ne);
@@ -146,6 +148,7 @@ Reg Selector::constant(Attribute value, Type type) {
                  reinterpret_cast<char *>(&lane) + bytesEach);
   Instruction &load = emit(Opcode::Load, type, reg);
   load.stride = bytesEach, load.imm = addData(std::move(bytes));
+  load.object = kConstantObject;
   return reg;
 }
 
@@ -273,6 +276,10 @@ LogicalResult Selector::selectConversion(Operation &op, Opcode opcode) {
     return op.emitOpError("changes the number of lanes, which the chip cannot do");
   Reg source = get(op.getOperand(0));
   Reg dst = newReg(to);
+  if (opcode == Opcode::Move && dst.file == source.file && dst.file != File::Mask) {
+    values[op.getResult(0)] = source; // the same bits
+    return success();
+  }
   // A bit becomes a predicate by comparing it.
   if (opcode == Opcode::Truncate && dst.file == File::Mask) {
     Reg low = newReg(File::Vector);

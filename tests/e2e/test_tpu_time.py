@@ -168,6 +168,23 @@ def test_a_profile_that_jax_reads(program, tmp_path):
         assert dict(event.stats)["bound"]
 
 
+def test_a_profile_that_xprof_reads(program, tmp_path):
+    convert = pytest.importorskip("xprof.convert.raw_to_tool_data")
+    folder = tmp_path / "plugins" / "profile" / "run"
+    folder.mkdir(parents=True)
+    out = folder / "host.xplane.pb"
+    report = _time(program("layer"), "--xplane", str(out))
+    data, _ = convert.xspace_to_tool_data([str(out)], "op_profile", {})
+    whole = json.loads(data)["byProgram"]["metrics"]
+    assert whole["rawTime"] == pytest.approx(report["microseconds"] * 1e6, rel=1e-3)
+    assert whole["rawFlops"] == sum(k["flops"] for k in report["kernels"])
+    moved = sum(k["hbm_bytes"] for k in report["kernels"])
+    assert whole["rawBytesAccessedArray"][0] == pytest.approx(moved, rel=1e-3)
+    data, _ = convert.xspace_to_tool_data([str(out)], "roofline_model", {})
+    names = {k["name"] for k in report["kernels"]}
+    assert names <= {cell["v"] for row in json.loads(data)[0]["rows"] for cell in row["c"]}
+
+
 # The rate of a program of many products: what a page says of LLM layers.
 BENCHMARK = """
 func.func @main(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
@@ -193,7 +210,7 @@ def test_the_rate_is_printed_and_high(tmp_path):
 def test_two_cores_halve_a_product(tmp_path):
     file = tmp_path / "product.mlir"
     file.write_text(BENCHMARK)
-    both, one = _time(str(file), "--chip=v5p"), _time(str(file), "--chip=v5p", "--no-megacore")
+    both, one = _time(str(file), "--chip=v5p"), _time(str(file), "--chip=v5p", "--option", "megacore=off")
     assert both["kernels"][0]["cores"] == 2 and one["kernels"][0]["cores"] == 1
     assert 0.4 < both["cycles"] / one["cycles"] < 0.7
     assert both["kernels"][0]["flops"] == one["kernels"][0]["flops"]
