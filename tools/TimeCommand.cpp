@@ -26,7 +26,8 @@ TPU-class chip. Values are not computed: a loop that data ends runs once, of a
 branch that data decides the first is taken, and both are counted.
 
   --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
-  --option NAME=VALUE  an option of the compiler: pipelining=off, unrolling=off, ...
+  --option NAME=VALUE  an option of the compiler: pipelining=off, buffers=3, ...
+                (docs/options.md)
   --trace=FILE  a timeline for ui.perfetto.dev: Chrome's JSON, or protocol buffers if
                 the name ends with .pftrace
   --xplane=FILE a profile for XProf and TensorBoard, FILE.xplane.pb

@@ -53,6 +53,7 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.matrixPushCyclesOfBytes = timing.matrixRowsOfBytes;
   machine.cores = chip.coresOfDevice();
   machine.farBytesPerCycle = timing.hbmBytesPerCycle / double(machine.cores);
+  machine.farGranule = timing.dmaGranule;
   machine.farLatency = timing.dmaLatency;
   machine.l2Bytes = vmemBytes;
   machine.rowLanes = options.rowTiles ? kLanes : 0;
@@ -122,6 +123,7 @@ llvm::Error Compilation::lowerToSchedule() {
   graph::GraphOptions graphOptions;
   graphOptions.registerLoops = false; // 1024 lanes: a state of scalars leaves them idle
   graphOptions.fusion = options.fusion;
+  graphOptions.attention = options.attention;
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))
     return error;

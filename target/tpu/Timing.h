@@ -36,6 +36,9 @@ struct Timing {
   /// Emulated elements of 64 bits: cycles for one instruction of 32.
   int64_t wideFactor = 8;
 
+  /// ALU operations that round a register of f32 to bf16.
+  int64_t roundToBf16 = 2;
+
   /// Cycles lost at a taken branch.
   int64_t branchDelay = 4;
 
