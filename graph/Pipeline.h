@@ -16,6 +16,8 @@ struct GraphOptions {
   /// Loops with a small state become kernels. Off where a kernel cannot loop over
   /// scalars well.
   bool registerLoops = true;
+  /// Collectives start early and are read late: on where links work beside cores.
+  bool overlapExchanges = false;
 };
 
 /// Takes a verified StableHLO module to one in which everything that computes

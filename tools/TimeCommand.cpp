@@ -26,6 +26,10 @@ TPU-class chip. Values are not computed: a loop that data ends runs once, of a
 branch that data decides the first is taken, and both are counted.
 
   --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
+  --chips=N     the chips of a program for several, as a number or as the shape of
+                their torus (2x4); collectives take what their links allow
+  --no-overlap  collectives stand where the program has them, instead of early, with
+                other work behind them
   --json        an object with "microseconds", "cycles" and a list of "kernels";
                 docs/codesign.md has the fields
 )";
@@ -55,7 +59,8 @@ static llvm::json::Object busyOf(const tpu::Timing &timing, const runtime::tpu::
   return busy;
 }
 
-static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu::Report &report) {
+static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu::Torus &torus,
+                                const runtime::tpu::Report &report) {
   double microseconds = 1e6 / program.timing.clock;
   llvm::json::Array kernels;
   for (auto &[number, time] : report.kernels) {
@@ -80,8 +85,21 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
     };
     kernels.push_back(std::move(kernel));
   }
+  llvm::json::Array collectives;
+  for (auto &[number, time] : report.collectives)
+    collectives.push_back(llvm::json::Object{
+        {"name", program.collectives[number].name},
+        {"times", time.count},
+        {"cycles", time.cycles},
+        {"microseconds", double(time.cycles) * microseconds},
+        {"exposed_cycles", time.exposed},
+        {"bytes", time.bytes},
+        {"bound", boundOf(program, time)},
+    });
   return llvm::json::Object{
       {"chip", program.chip.name},
+      {"chips", torus.text()},
+      {"collectives", std::move(collectives)},
       {"cycles", report.cycles},
       {"microseconds", double(report.cycles) * microseconds},
       {"assumed_decisions", report.assumed},
@@ -93,8 +111,8 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
 }
 
 llvm::Error tools::timeCommand(Arguments arguments) {
-  llvm::StringRef file, chip;
-  bool json = false;
+  llvm::StringRef file, chip, chips;
+  bool json = false, overlap = true;
   ArgumentReader reader(arguments);
   while (reader.next()) {
     if (reader.isFlag("--help")) {
@@ -103,7 +121,9 @@ llvm::Error tools::timeCommand(Arguments arguments) {
     }
     if (reader.isFlag("--json"))
       json = true;
-    else if (reader.isOption("--chip", chip))
+    else if (reader.isFlag("--no-overlap"))
+      overlap = false;
+    else if (reader.isOption("--chip", chip) || reader.isOption("--chips", chips))
       continue;
     else if (reader.isPositional() && file.empty())
       file = reader.get();
@@ -118,16 +138,21 @@ llvm::Error tools::timeCommand(Arguments arguments) {
     return module.takeError();
   tpu::CompileOptions options;
   options.chip = chip.str();
+  options.overlap = overlap;
   auto program = tpu::compile(std::move(*module), options);
   if (!program)
     return program.takeError();
   runtime::tpu::SimulationOptions simulation;
   simulation.computeValues = false;
+  auto torus = torusFor(**program, chips);
+  if (!torus)
+    return torus.takeError();
+  simulation.grid.torus = &*torus;
   auto report = runtime::tpu::simulate(**program, {}, {}, simulation);
   if (!report)
     return report.takeError();
   if (json)
-    llvm::outs() << llvm::formatv("{0:2}\n", toJson(**program, *report));
+    llvm::outs() << llvm::formatv("{0:2}\n", toJson(**program, *torus, *report));
   else
     printTpuReport(**program, *report, llvm::outs());
   return llvm::Error::success();

@@ -34,7 +34,8 @@ namespace {
 class Sequencer {
 public:
   Sequencer(const Program &program, const SimulationOptions &options)
-      : program(program), options(options), core(program, hbm, options) {}
+      : program(program), options(options), core(program, hbm, options),
+        port(program, options.grid) {}
 
   llvm::Error begin(llvm::ArrayRef<const char *> arguments);
   llvm::Error runSteps(const std::vector<Step> &steps);
@@ -45,6 +46,12 @@ public:
 private:
   std::string doesNotFit() const;
   int64_t addressOf(const BufferRef &buffer) const;
+  IciPort::Range rangeOf(const BufferRef &buffer) const {
+    int64_t begin = addressOf(buffer);
+    return {begin, begin + buffer.bytes};
+  }
+  llvm::Error collective(const Step &step);
+  void waitForLinks(const Step &step);
   llvm::Error run(const Step &step);
   llvm::Error launch(const Step &step);
   llvm::Error loop(const Step &step);
@@ -53,6 +60,7 @@ private:
   const SimulationOptions &options;
   Hbm hbm;
   Core core;
+  IciPort port;
   std::map<uint32_t, KernelTime> known; ///< without values each kernel is timed once
   std::vector<int64_t> argumentAt, resultAt, constantAt;
   int64_t arenaAt = 0;
@@ -150,7 +158,32 @@ llvm::Error Sequencer::loop(const Step &step) {
   return llvm::Error::success();
 }
 
+/// Until what the step touches is no part of a collective that still runs.
+void Sequencer::waitForLinks(const Step &step) {
+  for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
+    bool isWritten = step.kind == Step::Kind::Launch ? index >= step.inputs
+                     : step.kind == Step::Kind::Copy || step.kind == Step::Kind::Collective
+                         ? index + 1 == step.buffers.size()
+                         : false;
+    report.cycles = port.readyAt(report.cycles, rangeOf(buffer), isWritten);
+  }
+}
+
+llvm::Error Sequencer::collective(const Step &step) {
+  if (!options.grid.torus)
+    return makeError(ErrorCode::BadArgument, "the program is for several chips");
+  bool hasOperand = step.buffers.size() > 1, hasValues = options.computeValues;
+  auto dataOf = [&](const BufferRef &buffer) {
+    return hasValues ? &hbm.bytes[addressOf(buffer)] : nullptr;
+  };
+  const BufferRef &result = step.buffers.back();
+  return port.start(step.collective, step.location, report.cycles,
+                    hasOperand ? rangeOf(step.buffers[0]) : IciPort::Range(), rangeOf(result),
+                    hasOperand ? dataOf(step.buffers[0]) : nullptr, dataOf(result), nullptr);
+}
+
 llvm::Error Sequencer::run(const Step &step) {
+  waitForLinks(step);
   switch (step.kind) {
   case Step::Kind::Launch:
     return launch(step);
@@ -163,6 +196,8 @@ llvm::Error Sequencer::run(const Step &step) {
                    step.buffers[0].bytes);
     return llvm::Error::success();
   }
+  case Step::Kind::Collective:
+    return collective(step);
   case Step::Kind::While:
     return loop(step);
   case Step::Kind::Case:
@@ -192,6 +227,8 @@ llvm::Error Sequencer::runSteps(const std::vector<Step> &steps) {
 }
 
 void Sequencer::end(llvm::ArrayRef<char *> results) {
+  report.cycles = port.allDone(report.cycles);
+  report.collectives = port.times;
   if (!options.computeValues)
     return;
   for (auto [address, spec, data] : llvm::zip_equal(resultAt, program.results, results))

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/tpu/IciPort.h"
 #include "target/tpu/Program.h"
 
 #include "llvm/Support/Error.h"
@@ -38,15 +39,18 @@ struct KernelTime {
 struct Report {
   std::map<uint32_t, KernelTime> kernels;
   std::map<uint32_t, int64_t> launches;
-  int64_t cycles = 0;     ///< in all, with launch overheads and copies
-  int64_t copyCycles = 0; ///< of copies between kernels
-  int64_t assumed = 0;    ///< without values: loops and branches that data decides
+  int64_t cycles = 0;                             ///< in all, with launch overheads and copies
+  int64_t copyCycles = 0;                         ///< of copies between kernels
+  std::map<uint32_t, CollectiveTime> collectives; ///< by number
+  int64_t assumed = 0; ///< without values: loops and branches that data decides
 };
 
 struct SimulationOptions {
   /// Off: registers and VMEM hold no data, only scalars are computed; kernels that
   /// ran before with the same arguments are not run again.
   bool computeValues = true;
+  /// The chips of a program for several; one chip if there is no torus.
+  ChipGrid grid;
   /// Polled between bundles; an execution that is cancelled ends with an error.
   std::function<bool()> isCancelled;
 };

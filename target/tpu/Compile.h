@@ -15,6 +15,7 @@ struct CompileOptions {
   std::string chip; ///< as machine::loadChip takes it: a name, a file, with settings
   bool verifyEachPass = false;
   bool fusion = true;  ///< off: one kernel per operation
+  bool overlap = true; ///< off: collectives between chips stand where the program has them
   int64_t buffers = 2; ///< copies of a window in VMEM; 1: no overlap of transfers
 };
 
