@@ -8,15 +8,15 @@
 
 // 4 MiB, 3/4 of it over four links of 45 GB/s, with one hop in each of two dimensions:
 // 19.5 us at 1.5 GHz, partly behind the other product.
-// TABLE: between chips {{.*}} times {{.*}} cycles
-// TABLE: all_reduce by reduce_scatter {{.*}} 1 {{ *}}292{{[0-9][0-9]}} {{.*}} ICI
-// TABLE: all_reduce by all_gather {{.*}} 1 {{ *}}292{{[0-9][0-9]}} {{ *}}292
+// TABLE: between chips times cycles exposed bytes bound by
+// TABLE: all_reduce by reduce_scatter 1 292{{[0-9][0-9] [0-9]+}} 4194304 ICI
+// TABLE: all_reduce by all_gather 1 292{{[0-9][0-9] [0-9]+}} 1048576 ICI
 // One dimension has half of the links.
 // JSON: "chips": "4x1"
 // JSON: "bound": "ICI"
 // JSON: "cycles": 554{{[0-9][0-9]}}
-// FAST: all_reduce by reduce_scatter {{.*}} 1 {{ *}}56{{[0-9][0-9]}} 
-// APART: all_reduce by reduce_scatter {{.*}} 1 {{ *}}[[CYCLES:292[0-9][0-9]]] {{ *}}[[CYCLES]] 
+// FAST: all_reduce by reduce_scatter 1 56{{[0-9][0-9]}}
+// APART: all_reduce by reduce_scatter 1 [[CYCLES:292[0-9][0-9]]] [[CYCLES]] 4194304
 // OTHER: SKS-U006: the program is for 4 chips, not for 8
 // SHAPE: SKS-U006: '2xtwo' is no number or shape of chips
 module attributes {mhlo.num_partitions = 4 : i32} {
