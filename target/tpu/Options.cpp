@@ -28,12 +28,14 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
                      .Case("unrolling", &unrolling)
                      .Case("pipelining", &pipelining)
                      .Case("megacore", &megacore)
+                     .Case("overlap", &overlap)
                      .Case("verify-each-pass", &verifyEachPass)
                      .Default(nullptr);
   if (!option)
     return makeError(ErrorCode::BadOption,
                      "No such compile option of the chip: '" + name +
-                         "'; there are attention, buffers, fusion, megacore, pipelining, row-tiles, "
+                         "'; there are attention, buffers, fusion, megacore, overlap, pipelining, "
+                         "row-tiles, "
                          "transcendentals, unrolling and verify-each-pass");
   std::optional<bool> parsed = llvm::StringSwitch<std::optional<bool>>(value.lower())
                                    .Cases("1", "true", "on", "yes", true)
