@@ -229,6 +229,9 @@ llvm::Error runReference(ModuleOp module, const std::vector<Tensor> &arguments,
 llvm::Error runLevel(OwningOpRef<ModuleOp> module, const RunOptions &options,
                      std::vector<Tensor> &arguments, std::vector<Tensor> &results, int64_t &best) {
   if (deviceCount(*module) > 1) {
+    if (options.traces.any())
+      return makeError(ErrorCode::BadOption,
+                       "--trace and --xplane are of one chip; spokeshave time stands for each");
     if (options.level != "executable" || options.tolerance)
       return makeError(ErrorCode::BadOption,
                        "programs for several devices run as executables, without --check");

@@ -188,7 +188,7 @@ void PlaneWriter::addLines() {
   for (const runtime::tpu::StepSlice &step : trace.steps)
     end = std::max(end, step.end);
   ProtoMessage steps = lineOf(1, "Steps"), modules = lineOf(2, "XLA Modules"),
-               ops = lineOf(3, "XLA Ops");
+               ops = lineOf(3, "XLA Ops"), beside = lineOf(4, "Async XLA Ops");
   uint64_t step = metadataOf("step", [] {
     return std::move(ProtoMessage().string(metadata::name, "0").string(metadata::displayName, "0"));
   });
@@ -220,20 +220,27 @@ void PlaneWriter::addLines() {
     add("matrix_stall_cycles", uint64_t(launch.time.matrixStall));
     ops.message(line::events, made);
   }
+  bool hasBeside = false;
   for (const runtime::tpu::StepSlice &slice : trace.steps) {
-    bool copies = slice.kind == runtime::tpu::StepSlice::Kind::Copy;
-    llvm::StringRef name = copies ? "copy" : "wait";
-    uint64_t number = metadataOf(name.str(), [&] {
+    using Kind = runtime::tpu::StepSlice::Kind;
+    bool isCollective = slice.kind == Kind::Collective;
+    std::string name = isCollective               ? program.collectives[slice.collective].name
+                       : slice.kind == Kind::Copy ? "copy"
+                                                  : "wait";
+    uint64_t number = metadataOf(name, [&] {
       return std::move(ProtoMessage()
                            .string(metadata::name, llvm::formatv("%{0} = {0}", name).str())
                            .string(metadata::displayName, name)
-                           .message(metadata::stats, statOf("hlo_category", name))
+                           .message(metadata::stats, statOf("hlo_category", llvm::StringRef(name)))
                            .message(metadata::stats, statOf("program_id", kProgramId)));
     });
-    ops.message(line::events, eventOf(number, slice.begin, slice.end));
+    (isCollective ? beside : ops).message(line::events, eventOf(number, slice.begin, slice.end));
+    hasBeside |= isCollective;
   }
   for (const ProtoMessage &made : {steps, modules, ops})
     result.message(plane::lines, made);
+  if (hasBeside)
+    result.message(plane::lines, beside);
 }
 
 ProtoMessage PlaneWriter::run() {

@@ -54,6 +54,8 @@ public:
                     const volatile int32_t *cancel);
   /// The cycle, `now` or later, from which the range may be read, or written.
   int64_t readyAt(int64_t now, Range range, bool isWritten);
+  /// When the collectives that were started so far are done.
+  int64_t linksFreeAt() const { return linksFree; }
   /// The cycle, `now` or later, at which all has arrived.
   int64_t allDone(int64_t now);
 

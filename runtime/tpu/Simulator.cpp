@@ -149,7 +149,7 @@ void Sequencer::traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles
     return;
   int64_t bytes = step.buffers.empty() ? 0 : step.buffers[0].bytes;
   options.trace->steps.push_back(
-      {kind, first().now() - cycles, first().now(), bytes, step.location});
+      {kind, first().now() - cycles, first().now(), bytes, step.location, 0});
 }
 
 llvm::Error Sequencer::launch(const Step &step) {
@@ -257,7 +257,7 @@ void Sequencer::waitForLinks(const Step &step) {
     bool isWritten = step.kind == Step::Kind::Launch ? index >= step.inputs
                      : step.kind == Step::Kind::Copy || step.kind == Step::Kind::Collective
                          ? index + 1 == step.buffers.size()
-                         : false;
+                         : step.kind == Step::Kind::Start && !step.toVmem;
     first().advance(port.readyAt(first().now(), rangeOf(buffer), isWritten) - first().now());
   }
 }
@@ -270,9 +270,16 @@ llvm::Error Sequencer::collective(const Step &step) {
     return hasValues ? &hbm.bytes[addressOf(buffer)] : nullptr;
   };
   const BufferRef &result = step.buffers.back();
-  return port.start(step.collective, step.location, first().now(),
-                    hasOperand ? rangeOf(step.buffers[0]) : IciPort::Range(), rangeOf(result),
-                    hasOperand ? dataOf(step.buffers[0]) : nullptr, dataOf(result), nullptr);
+  int64_t now = first().now();
+  if (llvm::Error error =
+          port.start(step.collective, step.location, now,
+                     hasOperand ? rangeOf(step.buffers[0]) : IciPort::Range(), rangeOf(result),
+                     hasOperand ? dataOf(step.buffers[0]) : nullptr, dataOf(result), nullptr))
+    return error;
+  if (options.trace && port.linksFreeAt() > now)
+    options.trace->steps.push_back({StepSlice::Kind::Collective, now, port.linksFreeAt(),
+                                    step.buffers[0].bytes, step.location, step.collective});
+  return llvm::Error::success();
 }
 
 llvm::Error Sequencer::run(const Step &step) {
