@@ -352,10 +352,10 @@ void Sequencer::end(llvm::ArrayRef<char *> results) {
 
 llvm::Expected<Report> simulate(const Program &program, llvm::ArrayRef<const char *> arguments,
                                 llvm::ArrayRef<char *> results, const SimulationOptions &options) {
-  auto begin = std::chrono::steady_clock::now();
   Sequencer sequencer(program, options);
   if (llvm::Error error = sequencer.begin(arguments))
     return error;
+  auto begin = std::chrono::steady_clock::now();
   if (llvm::Error error = sequencer.runSteps(program.steps))
     return error;
   sequencer.end(results);

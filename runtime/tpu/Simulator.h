@@ -34,7 +34,7 @@ struct Report {
   int64_t stepTransfers = 0, stepBytes = 0;       ///< started by steps
   int64_t assumed = 0;          ///< without values: loops and branches that data decides
   int64_t simulatedBundles = 0; ///< without those of launches that repeat earlier ones
-  double seconds = 0;           ///< of the simulator itself
+  double seconds = 0;           ///< of the simulator itself, after the check of the bundles
 
   double bundlesPerSecond() const { return double(simulatedBundles) / (seconds + 1e-9); }
 };

@@ -210,7 +210,10 @@ def test_the_rate_is_printed_and_high(tmp_path):
 def test_two_cores_halve_a_product(tmp_path):
     file = tmp_path / "product.mlir"
     file.write_text(BENCHMARK)
-    both, one = _time(str(file), "--chip=v5p"), _time(str(file), "--chip=v5p", "--option=megacore=off")
+    both, one = (
+        _time(str(file), "--chip=v5p"),
+        _time(str(file), "--chip=v5p", "--option=megacore=off"),
+    )
     assert both["kernels"][0]["cores"] == 2 and one["kernels"][0]["cores"] == 1
     assert 0.4 < both["cycles"] / one["cycles"] < 0.7
     assert both["kernels"][0]["flops"] == one["kernels"][0]["flops"]
