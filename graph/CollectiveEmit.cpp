@@ -68,6 +68,11 @@ sh::ChannelHandleAttr CollectiveEmit::channelOrDefault() {
   return sh::ChannelHandleAttr::get(builder.getContext(), /*handle=*/1, /*type=*/0);
 }
 
+Value CollectiveEmit::named(Operation *op) {
+  op->setAttr("graph.of", builder.getStringAttr(of));
+  return op->getResult(0);
+}
+
 Value CollectiveEmit::stack(Value value, const DeviceGroups &groups) {
   SmallVector<int64_t> shape(emit.shapeOf(value));
   shape.insert(shape.begin(), 1);
@@ -78,10 +83,10 @@ Value CollectiveEmit::stack(Value value, const DeviceGroups &groups) {
   auto gather = builder.create<sh::AllGatherOp>(
       loc, TypeRange{emit.typeOf(value).clone(shape)}, ValueRange{one},
       builder.getI64IntegerAttr(0), matrix(groups), channelOrDefault(), builder.getUnitAttr());
-  return gather.getResult(0);
+  return named(gather);
 }
 
-Value CollectiveEmit::exchange(Value parts, const DeviceGroups &groups, bool ofReduction) {
+Value CollectiveEmit::exchange(Value parts, const DeviceGroups &groups) {
   int64_t count = groups.front().size();
   if (count == 1)
     return parts;
@@ -89,16 +94,14 @@ Value CollectiveEmit::exchange(Value parts, const DeviceGroups &groups, bool ofR
       loc, TypeRange{parts.getType()}, ValueRange{parts}, builder.getI64IntegerAttr(0),
       builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(count), matrix(groups),
       channelOrDefault());
-  if (ofReduction)
-    result->setAttr("graph.of_reduction", builder.getUnitAttr());
-  return result.getResult(0);
+  return named(result);
 }
 
 Value CollectiveEmit::broadcastFirst(Value value, const DeviceGroups &groups) {
   auto result =
       builder.create<sh::CollectiveBroadcastOp>(loc, TypeRange{value.getType()}, ValueRange{value},
                                                 matrix(groups), channelOrDefault(), UnitAttr());
-  return result.getResult(0);
+  return named(result);
 }
 
 Value CollectiveEmit::permute(Value value, const DeviceGroups &pairs) {
@@ -106,8 +109,8 @@ Value CollectiveEmit::permute(Value value, const DeviceGroups &pairs) {
   for (const DeviceGroup &pair : pairs)
     llvm::append_range(ids, pair);
   auto type = RankedTensorType::get({int64_t(pairs.size()), 2}, builder.getI64Type());
-  return builder.create<sh::CollectivePermuteOp>(
-      loc, value.getType(), value, DenseIntElementsAttr::get(type, ids), channelOrDefault());
+  return named(builder.create<sh::CollectivePermuteOp>(
+      loc, value.getType(), value, DenseIntElementsAttr::get(type, ids), channelOrDefault()));
 }
 
 //===----------------------------------------------------------------------===//

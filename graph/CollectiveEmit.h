@@ -13,12 +13,15 @@ namespace spokeshave::graph {
 
 /// Makes the operations in which processes meet, in the one form that the
 /// runtime has: a tensor per operation, ids of processes in groups, parts along
-/// a leading dimension.
+/// a leading dimension. The attribute graph.of names the operation that they are
+/// made for: of an exchange for a reduction links between chips could do the sum on
+/// the way.
 class CollectiveEmit {
 public:
   CollectiveEmit(mlir::OpBuilder &builder, mlir::Location loc, Processes processes,
-                 std::optional<stablehlo::ChannelHandleAttr> channel = {})
-      : emit(builder, loc), builder(builder), loc(loc), processes(processes), channel(channel) {}
+                 llvm::StringRef of, std::optional<stablehlo::ChannelHandleAttr> channel = {})
+      : emit(builder, loc), builder(builder), loc(loc), processes(processes), of(of),
+        channel(channel) {}
 
   /// The number of the process, i32.
   mlir::Value processId();
@@ -33,9 +36,8 @@ public:
   /// groups have one size and leave out no process.
   mlir::Value stack(mlir::Value value, const DeviceGroups &groups);
   /// T[members, shape] -> T[members, shape]: part i goes to member i, and what
-  /// member i sent comes as part i. The attribute graph.of_reduction says that the
-  /// parts are combined then: links between chips could do that on the way.
-  mlir::Value exchange(mlir::Value parts, const DeviceGroups &groups, bool ofReduction = false);
+  /// member i sent comes as part i.
+  mlir::Value exchange(mlir::Value parts, const DeviceGroups &groups);
   /// Each member gets what the first one has; processes outside of all groups zeros.
   mlir::Value broadcastFirst(mlir::Value value, const DeviceGroups &groups);
   /// Pairs of source and target; zeros for who is no target.
@@ -55,10 +57,12 @@ public:
 private:
   mlir::DenseIntElementsAttr matrix(const DeviceGroups &groups);
   stablehlo::ChannelHandleAttr channelOrDefault();
+  mlir::Value named(mlir::Operation *op);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   Processes processes;
+  std::string of;
   std::optional<stablehlo::ChannelHandleAttr> channel;
 };
 

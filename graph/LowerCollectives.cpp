@@ -56,8 +56,8 @@ bool haveOneSize(const DeviceGroups &groups) {
 class Lowering {
 public:
   Lowering(Operation *op, Processes processes, std::optional<sh::ChannelHandleAttr> channel = {})
-      : builder(op), op(op), processes(processes), make(builder, op->getLoc(), processes, channel) {
-  }
+      : builder(op), op(op), processes(processes),
+        make(builder, op->getLoc(), processes, op->getName().stripDialect(), channel) {}
 
   LogicalResult lower(sh::AllGatherOp gather);
   LogicalResult lower(sh::AllToAllOp all);
@@ -296,7 +296,7 @@ Value Lowering::allReduce(Value value, const DeviceGroups &groups, Combine with)
   if (size % count != 0 || byteSize(value.getType()) < kWorthScattering)
     return reduceRows(make.stack(value, groups), with);
   Value parts = make.emit.reshape(value, {count, size / count});
-  Value own = reduceRows(make.exchange(parts, groups, /*ofReduction=*/true), with);
+  Value own = reduceRows(make.exchange(parts, groups), with);
   return make.emit.reshape(make.stack(own, groups), make.emit.shapeOf(value));
 }
 

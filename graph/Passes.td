@@ -210,6 +210,16 @@ def LiftConstants : Pass<"graph-lift-constants", "::mlir::func::FuncOp"> {
   }];
 }
 
+def OverlapExchanges : Pass<"graph-overlap-exchanges", "::mlir::func::FuncOp"> {
+  let summary = "puts work between collectives and what reads them";
+  let description = [{
+    For machines whose links work beside their cores.
+
+    Afterwards: a collective stands right behind what it needs or has effects, and
+    what does not depend on it, up to the next one, before what does.
+  }];
+}
+
 def FuseAlone : Pass<"graph-fuse-alone", "::mlir::func::FuncOp"> {
   let summary = "puts each operation that computes into a fusion of its own";
   let description = [{

@@ -68,6 +68,8 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
     manager.addNestedPass<func::FuncOp>(createFuseAlone());
   // Last: it compares whole fusions.
   manager.addNestedPass<func::FuncOp>(createLiftConstants());
+  if (options.overlapExchanges)
+    manager.addNestedPass<func::FuncOp>(createOverlapExchanges());
 }
 
 void registerGraphPasses() {

@@ -20,6 +20,8 @@ struct GraphOptions {
   /// have at least so many bytes as f32.
   bool attention = true;
   int64_t fewestScoreBytes = 0;
+  /// Collectives start early and are read late: on where links work beside cores.
+  bool overlapExchanges = false;
 };
 
 /// Takes a verified StableHLO module to one in which everything that computes

@@ -18,6 +18,21 @@ Processes Processes::of(ModuleOp module) {
   return {count("mhlo.num_replicas"), count("mhlo.num_partitions")};
 }
 
+DeviceParts DeviceParts::of(func::FuncOp main) {
+  DeviceParts parts;
+  auto add = [](std::vector<std::vector<int64_t>> &list, Type type, Attribute attribute) {
+    if (!isa<RankedTensorType>(type)) // tokens have no buffers
+      return;
+    auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(attribute);
+    list.push_back(numbers ? std::vector<int64_t>(numbers.asArrayRef()) : std::vector<int64_t>());
+  };
+  for (auto [index, type] : llvm::enumerate(main.getArgumentTypes()))
+    add(parts.arguments, type, main.getArgAttr(index, "graph.parts"));
+  for (auto [index, type] : llvm::enumerate(main.getResultTypes()))
+    add(parts.results, type, main.getResultAttr(index, "graph.parts"));
+  return parts;
+}
+
 /// The mesh that an attribute is or that a symbol names.
 static FailureOr<Mesh> meshOf(Operation *op, Attribute reference) {
   if (auto mesh = dyn_cast<stablehlo::MeshAttr>(reference))

@@ -11,6 +11,7 @@
 
 #include "graph/Mesh.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace spokeshave::graph {
@@ -20,6 +21,14 @@ struct Processes {
   int64_t count() const { return replicas * partitions; }
   /// What `module` says: mhlo.num_replicas and mhlo.num_partitions.
   static Processes of(mlir::ModuleOp module);
+};
+
+/// What each argument and result of @main that is no token is a part of: how many
+/// parts each dimension has, then the number of each device's part; empty where all
+/// devices have the whole. The attributes graph.parts, as SeveralDevices leaves them.
+struct DeviceParts {
+  std::vector<std::vector<int64_t>> arguments, results;
+  static DeviceParts of(mlir::func::FuncOp main);
 };
 
 /// The specification's ways to read replica groups.

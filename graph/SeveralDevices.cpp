@@ -99,7 +99,7 @@ FailureOr<Split> Partitioner::read(Operation *op, sdy::TensorShardingAttr shardi
 
 Value Partitioner::gather(Operation *at, Value value, const Split &split) {
   OpBuilder builder(at);
-  CollectiveEmit make(builder, at->getLoc(), processes);
+  CollectiveEmit make(builder, at->getLoc(), processes, "resharding");
   for (size_t dim = 0; dim < split.rank(); ++dim) {
     if (split.partsOf(dim) == 1)
       continue;
@@ -124,7 +124,7 @@ FailureOr<Value> Partitioner::slice(Operation *at, Value value, const Split &spl
     return Value(builder.create<sh::ConstantOp>(at->getLoc(),
                                                 cast<ElementsAttr>(splat.resizeSplat(*local))));
   }
-  CollectiveEmit make(builder, at->getLoc(), processes);
+  CollectiveEmit make(builder, at->getLoc(), processes, "resharding");
   SmallVector<int32_t> table;
   SmallVector<size_t> cut;
   for (size_t dim = 0; dim < split.rank(); ++dim)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/Commands.h"
+#include "tools/DeviceRun.h"
 #include "tools/Execution.h"
 #include "tools/TpuTarget.h"
 
@@ -49,11 +50,16 @@ Compiles and runs a StableHLO program and prints its results.
   --target=TARGET      cpu (the default); or tpu: a simulated TPU-class chip
   --chip=CHIP          of that target: a chip's name or a chip file (default v5e)
   --trace=FILE, --xplane=FILE   of that target: see spokeshave time --help
+  --chips=SHAPE        of a program for several chips: the shape of their torus (2x4)
+
+A program for several devices runs on all of them; arguments and results are whole
+arrays if it says how they are split, else each device gets the same arguments and
+the results of all follow each other.
 )";
 
 struct RunOptions {
   cpu::CompileOptions compile;
-  StringRef file, out;
+  StringRef file, out, chips;
   SmallVector<StringRef> arguments;
   std::optional<uint64_t> seed;
   std::optional<double> tolerance;
@@ -73,7 +79,8 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
     if (!taken)
       return taken.takeError();
     if (*taken || reader.isOption("--out", options.out) ||
-        reader.isOption("--level", options.level) || reader.isOption("--target", options.target))
+        reader.isOption("--level", options.level) || reader.isOption("--target", options.target) ||
+        reader.isOption("--chips", options.chips))
       continue;
     if (reader.isOption("--chip", value)) {
       options.tpu.chip = value.str();
@@ -221,6 +228,17 @@ llvm::Error runReference(ModuleOp module, const std::vector<Tensor> &arguments,
 /// Brings `module` to the level that the options name and runs it there.
 llvm::Error runLevel(OwningOpRef<ModuleOp> module, const RunOptions &options,
                      std::vector<Tensor> &arguments, std::vector<Tensor> &results, int64_t &best) {
+  if (deviceCount(*module) > 1) {
+    if (options.traces.any())
+      return makeError(ErrorCode::BadOption,
+                       "--trace and --xplane are of one chip; spokeshave time stands for each");
+    if (options.level != "executable" || options.tolerance)
+      return makeError(ErrorCode::BadOption,
+                       "programs for several devices run as executables, without --check");
+    return options.target == "tpu"
+               ? runOnChips(std::move(module), options.tpu, options.chips, arguments, results)
+               : runOnDevices(std::move(module), options.compile, arguments, results);
+  }
   if (options.level == "executable" && options.target == "tpu")
     return runOnTpu(std::move(module), options.tpu, options.traces, arguments, results);
   if (options.level == "schedule")

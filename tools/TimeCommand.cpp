@@ -32,6 +32,10 @@ branch that data decides the first is taken, and both are counted.
                 the name ends with .pftrace
   --xplane=FILE a profile for XProf and TensorBoard, FILE.xplane.pb
   --every-instruction   walk each instruction: slow, the same times
+  --chips=N     the chips of a program for several, as a number or as the shape of
+                their torus (2x4); collectives take what their links allow
+  --no-overlap  collectives stand where the program has them, instead of early, with
+                other work behind them
   --json        an object with "microseconds", "cycles" and a list of "kernels";
                 docs/codesign.md has the fields
 )";
@@ -79,7 +83,8 @@ static llvm::StringRef matrixTypeOf(const tpu::Kernel &kernel) {
   return "";
 }
 
-static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu::Report &report) {
+static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu::Torus &torus,
+                                const runtime::tpu::Report &report) {
   double microseconds = 1e6 / program.timing.clock;
   llvm::json::Array kernels;
   for (auto &[number, time] : report.kernels) {
@@ -106,8 +111,21 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
     };
     kernels.push_back(std::move(kernel));
   }
+  llvm::json::Array collectives;
+  for (auto &[number, time] : report.collectives)
+    collectives.push_back(llvm::json::Object{
+        {"name", program.collectives[number].name},
+        {"times", time.count},
+        {"cycles", time.cycles},
+        {"microseconds", double(time.cycles) * microseconds},
+        {"exposed_cycles", time.exposed},
+        {"bytes", time.bytes},
+        {"bound", boundOf(program, time)},
+    });
   return llvm::json::Object{
       {"chip", program.chip.name},
+      {"chips", torus.text()},
+      {"collectives", std::move(collectives)},
       {"cycles", report.cycles},
       {"microseconds", double(report.cycles) * microseconds},
       {"assumed_decisions", report.assumed},
@@ -123,7 +141,7 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
 }
 
 llvm::Error tools::timeCommand(Arguments arguments) {
-  llvm::StringRef file, chip, value;
+  llvm::StringRef file, chip, chips, value;
   bool json = false;
   tpu::CompileOptions options;
   TraceFiles traces;
@@ -148,7 +166,9 @@ llvm::Error tools::timeCommand(Arguments arguments) {
       traces.timeline = value.str();
     else if (reader.isOption("--xplane", value))
       traces.xplane = value.str();
-    else if (reader.isOption("--chip", chip))
+    else if (reader.isFlag("--no-overlap"))
+      options.overlap = false;
+    else if (reader.isOption("--chip", chip) || reader.isOption("--chips", chips))
       continue;
     else if (reader.isPositional() && file.empty())
       file = reader.get();
@@ -167,11 +187,15 @@ llvm::Error tools::timeCommand(Arguments arguments) {
     return program.takeError();
   runtime::tpu::Trace trace;
   simulation.trace = traces.any() ? &trace : nullptr;
+  auto torus = torusFor(**program, chips);
+  if (!torus)
+    return torus.takeError();
+  simulation.grid.torus = &*torus;
   auto report = runtime::tpu::simulate(**program, {}, {}, simulation);
   if (!report)
     return report.takeError();
   if (json)
-    llvm::outs() << llvm::formatv("{0:2}\n", toJson(**program, *report));
+    llvm::outs() << llvm::formatv("{0:2}\n", toJson(**program, *torus, *report));
   else
     printTpuReport(**program, *report, llvm::outs());
   return writeTraces(traces, **program, trace);

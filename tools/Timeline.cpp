@@ -62,12 +62,7 @@ public:
     for (const runtime::tpu::LaunchSlice &launch : trace.launches)
       addLaunch(kernels, launch);
     for (const runtime::tpu::StepSlice &step : trace.steps)
-      timeline.slices.push_back(
-          {trackOf("steps"),
-           step.begin,
-           step.end,
-           step.kind == runtime::tpu::StepSlice::Kind::Copy ? "copy" : "wait for a transfer",
-           {{"bytes", step.bytes}, {"source", step.location}}});
+      addStep(step);
     for (const runtime::tpu::BlockSlice &block : trace.blocks)
       addBlock(block);
     for (const runtime::tpu::TransferSlice &transfer : trace.transfers)
@@ -104,6 +99,31 @@ private:
     timeline.bandwidth.push_back(
         {launch.begin, double(time.hbmBytes) / double(cycles) * program.timing.clock});
     timeline.bandwidth.push_back({launch.end, 0});
+  }
+
+  void addStep(const runtime::tpu::StepSlice &step) {
+    using Kind = runtime::tpu::StepSlice::Kind;
+    bool isCollective = step.kind == Kind::Collective;
+    std::string name = isCollective              ? program.collectives[step.collective].name
+                       : step.kind == Kind::Copy ? "copy"
+                                                 : "wait for a transfer";
+    unsigned track =
+        isCollective ? laneOf("links", linkEnds, step.begin, step.end) : trackOf("steps");
+    timeline.slices.push_back({track,
+                               step.begin,
+                               step.end,
+                               std::move(name),
+                               {{"bytes", step.bytes}, {"source", step.location}}});
+  }
+
+  /// The first of the tracks `name` 0, 1, ... that is free from `begin` to `end`.
+  unsigned laneOf(const std::string &name, std::vector<int64_t> &ends, int64_t begin, int64_t end) {
+    size_t lane = 0;
+    while (lane < ends.size() && ends[lane] > begin)
+      ++lane;
+    ends.resize(std::max(ends.size(), lane + 1));
+    ends[lane] = end;
+    return trackOf(llvm::formatv("{0} {1}", name, lane));
   }
 
   /// On the track of each unit that the block uses.
@@ -146,21 +166,16 @@ private:
     }
   }
 
-  /// On the first track of transfers that is free.
   void addTransfer(const runtime::tpu::TransferSlice &slice) {
-    std::vector<int64_t> &ends = transferEnds[slice.core];
-    size_t lane = 0;
-    while (lane < ends.size() && ends[lane] > slice.begin)
-      ++lane;
-    ends.resize(std::max(ends.size(), lane + 1));
     int64_t end = std::max(slice.end, slice.begin + 1);
-    ends[lane] = end;
+    unsigned track = laneOf(llvm::formatv("core {0} DMA", slice.core), transferEnds[slice.core],
+                            slice.begin, end);
     bool isStep = slice.kernel < 0;
     const tpu::Kernel *kernel = isStep ? nullptr : &program.kernels[slice.kernel];
     std::string source;
     if (kernel && slice.location < kernel->locations.size())
       source = kernel->locations[slice.location];
-    timeline.slices.push_back({trackOf(llvm::formatv("core {0} DMA {1}", slice.core, lane)),
+    timeline.slices.push_back({track,
                                slice.begin,
                                end,
                                slice.toVmem ? "HBM to VMEM" : "VMEM to HBM",
@@ -174,6 +189,7 @@ private:
   Timeline timeline;
   std::map<std::string, unsigned> numbers;
   std::map<int32_t, std::vector<int64_t>> transferEnds;
+  std::vector<int64_t> linkEnds;
 };
 
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,37 @@ llvm::StringRef tools::boundOf(const tpu::Program &program, const runtime::tpu::
   return most.first * 2 < double(time.cycles) ? "latency" : most.second;
 }
 
+llvm::StringRef tools::boundOf(const tpu::Program &program,
+                               const runtime::tpu::CollectiveTime &time) {
+  double bytesPerCycle = program.chip.ici.bandwidth / program.timing.clock;
+  double hop = program.chip.ici.hopLatency * program.timing.clock;
+  // What the operands take on one link, against one hop each time.
+  return double(time.bytes) / bytesPerCycle > double(time.count) * hop ? "ICI" : "ICI latency";
+}
+
+llvm::Expected<runtime::tpu::Torus> tools::torusFor(const tpu::Program &program,
+                                                    llvm::StringRef shape) {
+  int64_t chips = program.replicas * program.partitions;
+  if (shape.empty())
+    return runtime::tpu::Torus(program.chip, chips);
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::SmallVector<int64_t> sizes;
+  int64_t count = 1;
+  shape.split(parts, 'x');
+  for (llvm::StringRef part : parts) {
+    int64_t size = 0;
+    if (part.getAsInteger(10, size) || size < 1 || size > 65536 || count > 65536)
+      return makeError(ErrorCode::BadOption, "'" + shape + "' is no number or shape of chips");
+    count *= size;
+    sizes.push_back(size);
+  }
+  if (count != chips)
+    return makeError(ErrorCode::BadOption,
+                     "the program is for " + llvm::Twine(chips) + " chips, not for " + shape);
+  return sizes.size() == 1 ? runtime::tpu::Torus(program.chip, chips)
+                           : runtime::tpu::Torus(program.chip, sizes);
+}
+
 void tools::printTpuReport(const tpu::Program &program, const runtime::tpu::Report &report,
                            llvm::raw_ostream &os) {
   os << llvm::formatv("{0} cycles on {1}, {2:F2} us\n", report.cycles, program.chip.name,
@@ -64,6 +95,13 @@ void tools::printTpuReport(const tpu::Program &program, const runtime::tpu::Repo
     os << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,12} {5,14} {6}\n",
                         program.kernels[number].name, report.launches.at(number), time.cycles,
                         time.dmaStall, time.matrixStall, time.hbmBytes, boundOf(program, time));
+  if (!report.collectives.empty())
+    os << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,27} {5}\n", "between chips", "times",
+                        "cycles", "exposed", "bytes", "bound by");
+  for (auto &[number, time] : report.collectives)
+    os << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,27} {5}\n",
+                        program.collectives[number].name, time.count, time.cycles, time.exposed,
+                        time.bytes, boundOf(program, time));
   if (report.assumed)
     os << report.assumed << " loops or branches that data decides were assumed\n";
   os << llvm::formatv("{0} bundles simulated in {1:F3} s, {2:F1} million a second\n",

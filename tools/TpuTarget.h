@@ -35,5 +35,10 @@ void printTpuReport(const tpu::Program &program, const runtime::tpu::Report &rep
 /// What bounds a kernel: "HBM", "MXU", "VPU", "XLU", "VMEM ports", "scalar core",
 /// "latency" or "launch".
 llvm::StringRef boundOf(const tpu::Program &program, const runtime::tpu::KernelTime &time);
+/// The same of a collective: "ICI" or "ICI latency".
+llvm::StringRef boundOf(const tpu::Program &program, const runtime::tpu::CollectiveTime &time);
+/// The chips that `program` is for: as `shape` says ("8", "2x4"), or as even as
+/// possible. BadOption where that are other numbers of chips.
+llvm::Expected<runtime::tpu::Torus> torusFor(const tpu::Program &program, llvm::StringRef shape);
 
 } // namespace spokeshave::tools

@@ -35,7 +35,7 @@ namespace event {
 enum { metadataId = 1, offsetPs = 2, durationPs = 3, stats = 4 };
 } // namespace event
 namespace stat {
-enum { metadataId = 1, real = 2, unsignedInteger = 3, string = 5 };
+enum { metadataId = 1, real = 2, unsignedInteger = 3, string = 5, bytes = 6 };
 } // namespace stat
 namespace metadata {
 enum { id = 1, name = 2, displayName = 4, stats = 5 };
@@ -90,6 +90,30 @@ private:
   std::map<std::string, uint64_t> eventNumbers;
 };
 
+/// Of "FILE:LINE:COLUMN (OPERATION)": "FILE:LINE" and the operation.
+static std::pair<llvm::StringRef, llvm::StringRef> splitLocation(llvm::StringRef location) {
+  auto [source, operation] = location.split(" (");
+  operation.consume_back(")");
+  auto [line, column] = source.rsplit(':');
+  int64_t number;
+  bool hasColumn = !column.getAsInteger(10, number) && line.contains(':');
+  return {hasColumn ? line : source, operation};
+}
+
+/// MemoryAccessBreakdown of xprof's op_metrics.proto: bytes of HBM read and written.
+static ProtoMessage breakdownOf(const runtime::tpu::KernelTime &time) {
+  enum { accesses = 1, operation = 1, memorySpace = 2, bytes = 3 };
+  enum { reads = 1, writes = 2, hbm = 1 };
+  ProtoMessage made;
+  for (auto [kind, moved] : {std::pair(uint64_t(reads), time.hbmBytes - time.hbmWritten),
+                             std::pair(uint64_t(writes), time.hbmWritten)})
+    made.message(accesses, ProtoMessage()
+                               .integer(operation, kind)
+                               .integer(memorySpace, hbm)
+                               .integer(bytes, uint64_t(moved)));
+  return ProtoMessage().message(stat::bytes, made);
+}
+
 /// What the chip can do, for rooflines: of a device, that is of all cores of a megacore.
 void PlaneWriter::addPeaks() {
   const machine::Chip &chip = program.chip;
@@ -143,8 +167,10 @@ ProtoMessage PlaneWriter::describe(uint32_t number, const runtime::tpu::KernelTi
   add("bytes_accessed", uint64_t(time.hbmBytes));
   add("raw_bytes_accessed", uint64_t(info.bytes));
   add("deduplicated_name", llvm::StringRef(name));
-  add("tf_op", llvm::StringRef(info.name + ":" + info.kind));
-  add("source", llvm::StringRef(info.location));
+  auto [source, operation] = splitLocation(info.location);
+  add("tf_op", llvm::StringRef((operation.empty() ? info.name : operation.str()) + ":"));
+  add("source", source);
+  add("memory_access_breakdown", breakdownOf(time));
   return made;
 }
 
@@ -162,7 +188,7 @@ void PlaneWriter::addLines() {
   for (const runtime::tpu::StepSlice &step : trace.steps)
     end = std::max(end, step.end);
   ProtoMessage steps = lineOf(1, "Steps"), modules = lineOf(2, "XLA Modules"),
-               ops = lineOf(3, "XLA Ops");
+               ops = lineOf(3, "XLA Ops"), beside = lineOf(4, "Async XLA Ops");
   uint64_t step = metadataOf("step", [] {
     return std::move(ProtoMessage().string(metadata::name, "0").string(metadata::displayName, "0"));
   });
@@ -194,20 +220,27 @@ void PlaneWriter::addLines() {
     add("matrix_stall_cycles", uint64_t(launch.time.matrixStall));
     ops.message(line::events, made);
   }
+  bool hasBeside = false;
   for (const runtime::tpu::StepSlice &slice : trace.steps) {
-    bool copies = slice.kind == runtime::tpu::StepSlice::Kind::Copy;
-    llvm::StringRef name = copies ? "copy" : "wait";
-    uint64_t number = metadataOf(name.str(), [&] {
+    using Kind = runtime::tpu::StepSlice::Kind;
+    bool isCollective = slice.kind == Kind::Collective;
+    std::string name = isCollective               ? program.collectives[slice.collective].name
+                       : slice.kind == Kind::Copy ? "copy"
+                                                  : "wait";
+    uint64_t number = metadataOf(name, [&] {
       return std::move(ProtoMessage()
                            .string(metadata::name, llvm::formatv("%{0} = {0}", name).str())
                            .string(metadata::displayName, name)
-                           .message(metadata::stats, statOf("hlo_category", name))
+                           .message(metadata::stats, statOf("hlo_category", llvm::StringRef(name)))
                            .message(metadata::stats, statOf("program_id", kProgramId)));
     });
-    ops.message(line::events, eventOf(number, slice.begin, slice.end));
+    (isCollective ? beside : ops).message(line::events, eventOf(number, slice.begin, slice.end));
+    hasBeside |= isCollective;
   }
   for (const ProtoMessage &made : {steps, modules, ops})
     result.message(plane::lines, made);
+  if (hasBeside)
+    result.message(plane::lines, beside);
 }
 
 ProtoMessage PlaneWriter::run() {

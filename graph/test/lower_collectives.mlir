@@ -29,7 +29,7 @@ module @small attributes {mhlo.num_partitions = 4 : i32} {
 
 // Large ones in two steps, each device summing its part.
 // CHECK-LABEL: module @large
-// CHECK: "stablehlo.all_to_all"{{.*}} {graph.of_reduction} : (tensor<2x4096xf32>) -> tensor<2x4096xf32>
+// CHECK: "stablehlo.all_to_all"{{.*}} {graph.of = "all_reduce"} : (tensor<2x4096xf32>) -> tensor<2x4096xf32>
 // CHECK: stablehlo.add {{.*}} : tensor<4096xf32>
 // CHECK: "stablehlo.all_gather"{{.*}} : (tensor<1x4096xf32>) -> tensor<2x4096xf32>
 module @large attributes {mhlo.num_replicas = 2 : i32} {

@@ -26,26 +26,28 @@ namespace {
 
 class TpuProgram : public LoadedProgram {
 public:
-  explicit TpuProgram(std::unique_ptr<tpu::Program> made) : program(std::move(made)) {
+  explicit TpuProgram(std::unique_ptr<tpu::Program> made)
+      : program(std::move(made)), torus(program->chip, program->replicas * program->partitions) {
     name = program->name;
     arguments = program->arguments;
     results = program->results;
     stats = program->stats;
+    replicas = program->replicas;
+    partitions = program->partitions;
     estimate();
   }
 
   llvm::Error run(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
                   llvm::ArrayRef<runtime::ExecuteResult> results,
                   const runtime::CancelToken &cancel) override {
-    llvm::SmallVector<const char *> inputs;
-    for (const runtime::ExecuteArgument &argument : arguments)
-      inputs.push_back(static_cast<const char *>(argument.data));
-    llvm::SmallVector<char *> outputs;
-    for (const runtime::ExecuteResult &result : results)
-      outputs.push_back(static_cast<char *>(result.data));
-    runtime::tpu::SimulationOptions options;
-    options.isCancelled = [&cancel] { return cancel.cancelled(); };
-    return runtime::tpu::simulate(*program, inputs, outputs, options).takeError();
+    return simulate(arguments, results, cancel, nullptr, 0);
+  }
+
+  llvm::Error runAsDevice(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
+                          llvm::ArrayRef<runtime::ExecuteResult> results,
+                          const runtime::CancelToken &cancel, runtime::Exchange &exchange,
+                          int64_t device) override {
+    return simulate(arguments, results, cancel, &exchange, device);
   }
 
   llvm::Expected<std::string> serialize() const override {
@@ -54,18 +56,39 @@ public:
   }
 
 private:
+  llvm::Error simulate(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
+                       llvm::ArrayRef<runtime::ExecuteResult> results,
+                       const runtime::CancelToken &cancel, runtime::Exchange *exchange,
+                       int64_t chip) {
+    llvm::SmallVector<const char *> inputs;
+    for (const runtime::ExecuteArgument &argument : arguments)
+      inputs.push_back(static_cast<const char *>(argument.data));
+    llvm::SmallVector<char *> outputs;
+    for (const runtime::ExecuteResult &result : results)
+      outputs.push_back(static_cast<char *>(result.data));
+    runtime::tpu::SimulationOptions options;
+    options.isCancelled = [&cancel] { return cancel.cancelled(); };
+    options.grid = {&torus, exchange, chip};
+    options.verify = !isVerified;
+    return runtime::tpu::simulate(*program, inputs, outputs, options).takeError();
+  }
+
   /// The cycles of a run, of loops and branches that data decides one each.
   void estimate() {
     runtime::tpu::SimulationOptions options;
     options.computeValues = false;
+    options.grid.torus = &torus;
     auto report = runtime::tpu::simulate(*program, {}, {}, options);
     if (!report)
       return llvm::consumeError(report.takeError()); // a run will say it
+    isVerified = true;
     extraCosts.push_back({"cycles", double(report->cycles)});
     extraCosts.push_back({"optimal_seconds", double(report->cycles) / program->timing.clock});
   }
 
   std::unique_ptr<tpu::Program> program;
+  bool isVerified = false; ///< its bundles
+  runtime::tpu::Torus torus;
 };
 
 llvm::Error refuseTokens(mlir::ModuleOp module) {

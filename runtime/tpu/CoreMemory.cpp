@@ -224,6 +224,7 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
   }
   int64_t bytes = dma.start(transfer, cycle, runs, run);
   time.hbmBytes += bytes;
+  time.hbmWritten += transfer.writesVmem ? 0 : bytes;
   ++time.transfers;
   traceTransfer(transfer, kernelNumber(), bytes, instruction.location);
   return llvm::Error::success();

@@ -64,6 +64,16 @@ Kind kindOf(const Instruction &instruction) {
     return Kind::And;
   case Opcode::Or:
     return Kind::Or;
+  case Opcode::Xor:
+    return Kind::Xor;
+  case Opcode::Shl:
+    return Kind::Shl;
+  case Opcode::ShrU:
+    return Kind::ShrU;
+  case Opcode::DivU:
+    return Kind::DivU;
+  case Opcode::RemU:
+    return Kind::RemU;
   case Opcode::Move:
     return instruction.a ? Kind::Move : Kind::Compute;
   case Opcode::CompareI:
@@ -143,8 +153,7 @@ WalkedOp decodeOp(const Instruction &instruction, int64_t at) {
   op.at = uint32_t(at);
   op.imm = Lane(instruction.imm);
   op.instruction = &instruction;
-  bool binary = op.kind == Kind::Add || op.kind == Kind::Sub || op.kind == Kind::Mul ||
-                op.kind == Kind::And || op.kind == Kind::Or || op.kind == Kind::Compare;
+  bool binary = (op.kind >= Kind::Add && op.kind <= Kind::RemU) || op.kind == Kind::Compare;
   // A source that is neither a register nor the immediate: left to the general way.
   if (binary && ((!instruction.a && !op.aImm) || (!instruction.b && !op.useImm)))
     op.kind = Kind::Compute;

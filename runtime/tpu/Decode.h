@@ -26,6 +26,11 @@ struct WalkedOp {
     Mul,
     And,
     Or,
+    Xor,
+    Shl,
+    ShrU,
+    DivU,
+    RemU,
     Move,
     Compare,
     Compute, ///< any other arithmetic on scalars

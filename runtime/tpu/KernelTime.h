@@ -19,6 +19,7 @@ struct KernelTime {
   int64_t bundles = 0;
   std::array<int64_t, spokeshave::tpu::kNumUnits> busy{}; ///< slot-cycles used, by unit
   int64_t hbmBytes = 0, transfers = 0;
+  int64_t hbmWritten = 0; ///< of the bytes: from VMEM to HBM
 
   double cores() const { // on average over the launches
     return cycles ? double(coreCycles) / double(cycles) : 1;

@@ -29,6 +29,7 @@ KernelTime &KernelTime::operator+=(const KernelTime &other) {
     busy[unit] += other.busy[unit];
   hbmBytes += other.hbmBytes;
   transfers += other.transfers;
+  hbmWritten += other.hbmWritten;
   return *this;
 }
 
@@ -37,7 +38,7 @@ namespace {
 class Sequencer {
 public:
   Sequencer(const Program &program, const SimulationOptions &options)
-      : program(program), options(options) {
+      : program(program), options(options), port(program, options.grid) {
     for (int64_t i = 0; i < program.chip.coresOfDevice(); ++i)
       cores.push_back(std::make_unique<Core>(program, hbm, channel, options, int32_t(i)));
   }
@@ -51,6 +52,12 @@ public:
 private:
   std::string doesNotFit() const;
   int64_t addressOf(const BufferRef &buffer) const;
+  IciPort::Range rangeOf(const BufferRef &buffer) const {
+    int64_t begin = addressOf(buffer);
+    return {begin, begin + buffer.bytes};
+  }
+  llvm::Error collective(const Step &step);
+  void waitForLinks(const Step &step);
   llvm::Error run(const Step &step);
   void traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles);
   llvm::Error launch(const Step &step);
@@ -71,6 +78,7 @@ private:
     KernelTime time;
     std::vector<int64_t> after;
   };
+  IciPort port;
   std::map<std::pair<uint32_t, std::vector<int64_t>>, Known> known;
   std::vector<int64_t> argumentAt, resultAt, constantAt;
   int64_t arenaAt = 0;
@@ -78,7 +86,8 @@ private:
 
 llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments) {
   for (const Kernel &kernel : program.kernels)
-    if (llvm::Error error = verifyBundles(kernel, program.timing))
+    if (llvm::Error error =
+            options.verify ? verifyBundles(kernel, program.timing) : llvm::Error::success())
       return error;
   for (const ValueSpec &spec : program.arguments)
     argumentAt.push_back(hbm.allocate(spec.byteSize));
@@ -142,7 +151,7 @@ void Sequencer::traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles
     return;
   int64_t bytes = step.buffers.empty() ? 0 : step.buffers[0].bytes;
   options.trace->steps.push_back(
-      {kind, first().now() - cycles, first().now(), bytes, step.location});
+      {kind, first().now() - cycles, first().now(), bytes, step.location, 0});
 }
 
 llvm::Error Sequencer::launch(const Step &step) {
@@ -244,7 +253,39 @@ llvm::Error Sequencer::loop(const Step &step) {
   return llvm::Error::success();
 }
 
+/// Until what the step touches is no part of a collective that still runs.
+void Sequencer::waitForLinks(const Step &step) {
+  for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
+    bool isWritten = step.kind == Step::Kind::Launch ? index >= step.inputs
+                     : step.kind == Step::Kind::Copy || step.kind == Step::Kind::Collective
+                         ? index + 1 == step.buffers.size()
+                         : step.kind == Step::Kind::Start && !step.toVmem;
+    first().advance(port.readyAt(first().now(), rangeOf(buffer), isWritten) - first().now());
+  }
+}
+
+llvm::Error Sequencer::collective(const Step &step) {
+  if (!options.grid.torus)
+    return makeError(ErrorCode::BadArgument, "the program is for several chips");
+  bool hasOperand = step.buffers.size() > 1, hasValues = options.computeValues;
+  auto dataOf = [&](const BufferRef &buffer) {
+    return hasValues ? &hbm.bytes[addressOf(buffer)] : nullptr;
+  };
+  const BufferRef &result = step.buffers.back();
+  int64_t now = first().now();
+  if (llvm::Error error =
+          port.start(step.collective, step.location, now,
+                     hasOperand ? rangeOf(step.buffers[0]) : IciPort::Range(), rangeOf(result),
+                     hasOperand ? dataOf(step.buffers[0]) : nullptr, dataOf(result), nullptr))
+    return error;
+  if (options.trace && port.linksFreeAt() > now)
+    options.trace->steps.push_back({StepSlice::Kind::Collective, now, port.linksFreeAt(),
+                                    step.buffers[0].bytes, step.location, step.collective});
+  return llvm::Error::success();
+}
+
 llvm::Error Sequencer::run(const Step &step) {
+  waitForLinks(step);
   switch (step.kind) {
   case Step::Kind::Launch:
     return launch(step);
@@ -259,6 +300,8 @@ llvm::Error Sequencer::run(const Step &step) {
                    step.buffers[0].bytes);
     return llvm::Error::success();
   }
+  case Step::Kind::Collective:
+    return collective(step);
   case Step::Kind::While:
     return loop(step);
   case Step::Kind::Start:
@@ -298,7 +341,8 @@ llvm::Error Sequencer::runSteps(const std::vector<Step> &steps) {
 }
 
 void Sequencer::end(llvm::ArrayRef<char *> results) {
-  report.cycles = first().now();
+  report.cycles = port.allDone(first().now());
+  report.collectives = port.times;
   if (!options.computeValues)
     return;
   for (auto [address, spec, data] : llvm::zip_equal(resultAt, program.results, results))
@@ -310,10 +354,10 @@ void Sequencer::end(llvm::ArrayRef<char *> results) {
 
 llvm::Expected<Report> simulate(const Program &program, llvm::ArrayRef<const char *> arguments,
                                 llvm::ArrayRef<char *> results, const SimulationOptions &options) {
-  auto begin = std::chrono::steady_clock::now();
   Sequencer sequencer(program, options);
   if (llvm::Error error = sequencer.begin(arguments))
     return error;
+  auto begin = std::chrono::steady_clock::now();
   if (llvm::Error error = sequencer.runSteps(program.steps))
     return error;
   sequencer.end(results);

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/tpu/IciPort.h"
 #include "runtime/tpu/Trace.h"
 
 #include "llvm/Support/Error.h"
@@ -26,13 +27,14 @@ namespace spokeshave::runtime::tpu {
 struct Report {
   std::map<uint32_t, KernelTime> kernels;
   std::map<uint32_t, int64_t> launches;
-  int64_t cycles = 0;                       ///< in all, with launch overheads and copies
-  int64_t copyCycles = 0;                   ///< of copies between kernels
-  int64_t waitCycles = 0;                   ///< of steps that wait for transfers
-  int64_t stepTransfers = 0, stepBytes = 0; ///< started by steps
+  int64_t cycles = 0;                             ///< in all, with launch overheads and copies
+  int64_t copyCycles = 0;                         ///< of copies between kernels
+  int64_t waitCycles = 0;                         ///< of steps that wait for transfers
+  std::map<uint32_t, CollectiveTime> collectives; ///< by number
+  int64_t stepTransfers = 0, stepBytes = 0;       ///< started by steps
   int64_t assumed = 0;          ///< without values: loops and branches that data decides
   int64_t simulatedBundles = 0; ///< without those of launches that repeat earlier ones
-  double seconds = 0;           ///< of the simulator itself
+  double seconds = 0;           ///< of the simulator itself, after the check of the bundles
 
   double bundlesPerSecond() const { return double(simulatedBundles) / (seconds + 1e-9); }
 };
@@ -41,11 +43,16 @@ struct SimulationOptions {
   /// Off: registers and VMEM hold no data, only scalars are computed; kernels that
   /// ran before with the same arguments are not run again.
   bool computeValues = true;
+  /// Whether the bundles obey the machine is checked first; not needed again for a
+  /// program that passed.
+  bool verify = true;
   /// Without values: also look at each instruction that cannot matter. Slow; the same
   /// times. For tests.
   bool everyInstruction = false;
   /// Where to, if a timeline is wanted.
   Trace *trace = nullptr;
+  /// The chips of a program for several; one chip if there is no torus.
+  ChipGrid grid;
   /// Polled between bundles; an execution that is cancelled ends with an error.
   std::function<bool()> isCancelled;
 };

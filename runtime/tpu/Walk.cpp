@@ -85,6 +85,21 @@ void Core::walkScalar(const WalkedOp &op) {
   case Kind::Or:
     dst = cut(a | b, op.bits);
     return;
+  case Kind::Xor:
+    dst = cut(a ^ b, op.bits);
+    return;
+  case Kind::Shl:
+    dst = b < op.bits ? cut(a << b, op.bits) : 0;
+    return;
+  case Kind::ShrU:
+    dst = b < op.bits ? cut(a >> b, op.bits) : 0;
+    return;
+  case Kind::DivU: // a zero divisor: as Lanes.cpp has it
+    dst = cut(b ? a / b : ~Lane(0), op.bits);
+    return;
+  case Kind::RemU:
+    dst = cut(b ? a % b : a, op.bits);
+    return;
   case Kind::Move:
     dst = a;
     return;

@@ -70,7 +70,7 @@ private:
   DriverLayout layout;
   std::unique_ptr<Program> program = std::make_unique<Program>();
   PhaseClock clock;
-  std::vector<std::vector<int64_t>> argumentParts, resultParts; ///< ValueSpec::parts
+  graph::DeviceParts parts;
   std::vector<kernel::FuncOp> lowered;
   std::unique_ptr<KernelCompiler> kernels;
 };
@@ -194,18 +194,7 @@ void Compilation::describeDevices() {
   graph::Processes processes = graph::Processes::of(module);
   program->replicas = processes.replicas;
   program->partitions = processes.partitions;
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  auto partsOf = [](Attribute attribute) {
-    auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(attribute);
-    return numbers ? std::vector<int64_t>(numbers.asArrayRef()) : std::vector<int64_t>();
-  };
-  // Tokens have no buffers.
-  for (auto [index, type] : llvm::enumerate(main.getArgumentTypes()))
-    if (isa<RankedTensorType>(type))
-      argumentParts.push_back(partsOf(main.getArgAttr(index, "graph.parts")));
-  for (auto [index, type] : llvm::enumerate(main.getResultTypes()))
-    if (isa<RankedTensorType>(type))
-      resultParts.push_back(partsOf(main.getResultAttr(index, "graph.parts")));
+  parts = graph::DeviceParts::of(module.lookupSymbol<func::FuncOp>("main"));
 }
 
 llvm::Error Compilation::lowerToSchedule() {
@@ -291,10 +280,10 @@ llvm::Error Compilation::describeBuffers() {
     program->results.push_back(specOf(cast<MemRefType>(result.getType())));
     program->results.back().alias = alias;
   }
-  for (auto [spec, parts] : llvm::zip_equal(program->arguments, argumentParts))
-    spec.parts = std::move(parts);
-  for (auto [spec, parts] : llvm::zip_equal(program->results, resultParts))
-    spec.parts = std::move(parts);
+  for (auto [spec, held] : llvm::zip_equal(program->arguments, parts.arguments))
+    spec.parts = std::move(held);
+  for (auto [spec, held] : llvm::zip_equal(program->results, parts.results))
+    spec.parts = std::move(held);
   for (ElementsAttr constant : layout.constants) {
     FailureOr<std::vector<char>> bytes = bytesOf(constant);
     if (failed(bytes))

@@ -11,6 +11,7 @@
 #include "target/tpu/Compile.h"
 
 #include "graph/Pipeline.h"
+#include "graph/Processes.h"
 #include "input/StablehloOps.h"
 #include "kernel/Lowering.h"
 #include "kernel/Stage.h"
@@ -98,6 +99,7 @@ private:
   DiagnosticCollector diagnostics;
   std::unique_ptr<Program> program = std::make_unique<Program>();
   int64_t vmemBytes = 0;
+  graph::DeviceParts parts;
   std::string selected; ///< text before allocation, for the snapshot
 };
 
@@ -133,9 +135,11 @@ llvm::Error Compilation::lowerToSchedule() {
   graphOptions.registerLoops = false; // 1024 lanes: a state of scalars leaves them idle
   graphOptions.fusion = options.fusion;
   graphOptions.attention = options.attention;
+  graphOptions.overlapExchanges = options.overlap;
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))
     return error;
+  parts = graph::DeviceParts::of(module.lookupSymbol<func::FuncOp>("main"));
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) {
             schedule::buildSchedulePipeline(manager, options.verifyEachPass);
@@ -143,6 +147,9 @@ llvm::Error Compilation::lowerToSchedule() {
           "schedule"))
     return error;
   cpu::countSchedule(module, program->stats);
+  graph::Processes processes = graph::Processes::of(module);
+  program->replicas = processes.replicas;
+  program->partitions = processes.partitions;
   return llvm::Error::success();
 }
 
@@ -342,6 +349,10 @@ llvm::Error Compilation::emitCode() {
   auto drivers = module.getOps<schedule::ProgramOp>();
   if (failed(makeSteps(*drivers.begin(), numbers, *program)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "the program has no steps");
+  for (auto [spec, held] : llvm::zip_equal(program->arguments, parts.arguments))
+    spec.parts = std::move(held);
+  for (auto [spec, held] : llvm::zip_equal(program->results, parts.results))
+    spec.parts = std::move(held);
   return llvm::Error::success();
 }
 

@@ -15,6 +15,7 @@ struct CompileOptions {
   std::string chip; ///< as machine::loadChip takes it: a name, a file, with settings
   bool verifyEachPass = false;
   bool fusion = true;          ///< off: one kernel per operation
+  bool overlap = true;         ///< off: collectives between chips stand where the program has them
   bool attention = true;       ///< off: attention is products and a softmax
   bool rowTiles = true;        ///< off: lanes of a register run along one line only
   bool transcendentals = true; ///< off: polynomials instead of the chip's unit

@@ -9,6 +9,7 @@
 #include "support/Location.h"
 #include "target/cpu/Constants.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -28,6 +29,7 @@ private:
   LogicalResult make(Operation &op, std::vector<Step> &steps);
   LogicalResult makeLoop(schedule::WhileOp op, std::vector<Step> &steps);
   LogicalResult makeCase(schedule::CaseOp op, std::vector<Step> &steps);
+  LogicalResult makeCollective(schedule::LibraryOp op, std::vector<Step> &steps);
   FailureOr<BufferRef> bufferOf(Value value);
   FailureOr<uint32_t> constantOf(schedule::ConstantOp op);
 
@@ -110,6 +112,50 @@ LogicalResult StepMaker::makeCase(schedule::CaseOp op, std::vector<Step> &steps)
   return success();
 }
 
+LogicalResult StepMaker::makeCollective(schedule::LibraryOp op, std::vector<Step> &steps) {
+  using Kind = Collective::Kind;
+  DictionaryAttr config = op.getConfig();
+  auto made = config.getAs<StringAttr>("graph.of");
+  StringRef of = made ? made.getValue() : op.getRoutine();
+  bool reduces =
+      llvm::StringSwitch<bool>(of)
+          .Cases("all_reduce", "reduce_scatter", "collective_reduce", "cross-replica-sum", true)
+          .Default(false);
+  auto kind = llvm::StringSwitch<std::optional<Kind>>(op.getRoutine())
+                  .Case("all_gather", Kind::Gather)
+                  .Case("all_to_all", reduces ? Kind::ReduceScatter : Kind::Exchange)
+                  .Case("collective_broadcast", Kind::Broadcast)
+                  .Case("collective_permute", Kind::Permute)
+                  .Case("replica_id", Kind::ReplicaId)
+                  .Case("partition_id", Kind::PartitionId)
+                  .Default(std::nullopt);
+  if (!kind)
+    return op.emitError() << "the chip has no library routine '" << op.getRoutine() << "'";
+  std::string move = *kind == Kind::ReduceScatter ? "reduce_scatter" : op.getRoutine().str();
+  Collective collective{*kind, {}, of == move ? move : (of + " by " + move).str()};
+  auto groups = config.getAs<DenseIntElementsAttr>(*kind == Kind::Permute ? "source_target_pairs"
+                                                                          : "replica_groups");
+  if (groups) {
+    int64_t columns = groups.getType().getDimSize(1), position = 0;
+    collective.groups.resize(groups.getType().getDimSize(0));
+    for (const APInt &id : groups.getValues<APInt>())
+      collective.groups[position++ / columns].push_back(id.getSExtValue());
+  }
+  Step step;
+  step.kind = Step::Kind::Collective;
+  step.location = describeLocation(op.getLoc());
+  step.collective = program.collectives.size();
+  for (Value operand : op.getBuffers()) {
+    FailureOr<BufferRef> buffer = bufferOf(operand);
+    if (failed(buffer))
+      return failure();
+    step.buffers.push_back(*buffer);
+  }
+  program.collectives.push_back(std::move(collective));
+  steps.push_back(std::move(step));
+  return success();
+}
+
 LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
   if (auto parallel = dyn_cast<schedule::ParallelOp>(op))
     return makeBlock(parallel.getBody().front(), steps);
@@ -120,13 +166,14 @@ LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
   if (isa<schedule::ArenaOp, schedule::NearOp, schedule::ViewOp, schedule::ConstantOp>(op))
     return success(); // places, not steps
   if (auto library = dyn_cast<schedule::LibraryOp>(op))
-    return op.emitError() << "the chip has no library routine '" << library.getRoutine() << "'";
+    return makeCollective(library, steps);
   if (auto call = dyn_cast<schedule::CustomCallOp>(op))
     return op.emitError() << "the chip cannot call '" << call.getTarget() << "'";
   Step step;
   step.location = describeLocation(op.getLoc());
   if (auto launch = dyn_cast<schedule::LaunchOp>(op)) {
     step.kernel = kernels.lookup(launch.getKernel());
+    step.inputs = launch.getNumInputs();
   } else if (isa<schedule::CopyOp>(op)) {
     step.kind = Step::Kind::Copy;
   } else if (auto start = dyn_cast<schedule::StartOp>(op)) {

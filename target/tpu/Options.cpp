@@ -30,13 +30,15 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
                      .Case("megacore", &megacore)
                      .Case("keep", &keep)
                      .Case("prefetch", &prefetch)
+                     .Case("overlap", &overlap)
                      .Case("verify-each-pass", &verifyEachPass)
                      .Default(nullptr);
   if (!option)
-    return makeError(ErrorCode::BadOption, "No such compile option of the chip: '" + name +
-                                               "'; there are attention, buffers, fusion, keep, "
-                                               "megacore, pipelining, prefetch, row-tiles, "
-                                               "transcendentals, unrolling and verify-each-pass");
+    return makeError(ErrorCode::BadOption,
+                     "No such compile option of the chip: '" + name +
+                         "'; there are attention, buffers, fusion, keep, megacore, overlap, "
+                         "pipelining, prefetch, row-tiles, transcendentals, unrolling and "
+                         "verify-each-pass");
   std::optional<bool> parsed = llvm::StringSwitch<std::optional<bool>>(value.lower())
                                    .Cases("1", "true", "on", "yes", true)
                                    .Cases("0", "false", "off", "no", false)

@@ -26,17 +26,46 @@ struct BufferRef {
   int64_t offset = 0, bytes = 0;
 };
 
+/// What chips do with each other: the moves that graph/LowerCollectives.cpp leaves,
+/// and the chip's own numbers.
+struct Collective {
+  enum class Kind : uint8_t {
+    Gather,        ///< everybody's operand
+    Exchange,      ///< a part for each
+    ReduceScatter, ///< an exchange whose parts are summed then: costs what a ring does
+    Broadcast,
+    Permute, ///< groups are pairs of source and target
+    ReplicaId,
+    PartitionId
+  } kind = Kind::Gather;
+  std::vector<std::vector<int64_t>> groups; ///< of chips: replica * partitions + partition
+  std::string name;                         ///< "all_gather", "all_reduce by all_gather"
+};
+
 struct Step {
   /// Start: begins a transfer from `buffers[0]` to `buffers[1]`, one or both in VMEM,
-  /// which goes on while later steps run, with the bandwidth that their kernels leave. Wait: until
+  /// which goes on while later steps run, with the bandwidth that their kernels leave.
+  /// Wait: until
   /// all transfers with the semaphore are done. Kernels that use what was moved say so
   /// (Kernel::kept). Using either side of a transfer before its Wait is an error.
-  enum class Kind : uint8_t { Launch, Copy, While, Case, Start, Wait } kind = Kind::Launch;
-  uint32_t kernel = 0;            ///< Launch
-  std::vector<BufferRef> buffers; ///< Launch; Copy, Start: source, target; While, Case: predicate
-  int64_t trips = -1;             ///< While: known number of trips, or -1
-  bool isIf = false;              ///< Case on an i1: true is branch 0
-  int64_t semaphore = 0;          ///< Start, Wait
+  enum class Kind : uint8_t {
+    Launch,
+    Copy,
+    While,
+    Case,
+    Collective,
+    Start,
+    Wait
+  } kind = Kind::Launch;
+  uint32_t kernel = 0; ///< Launch
+  /// Launch; Copy, Start: source, target; While, Case: predicate; Collective: operand,
+  /// if it has one, and result.
+  std::vector<BufferRef> buffers;
+  uint32_t inputs = 0;     ///< Launch: how many of the buffers are only read
+  uint32_t collective = 0; ///< Collective: which of the program's
+  int64_t trips = -1;      ///< While: known number of trips, or -1
+  bool isIf = false;       ///< Case on an i1: true is branch 0
+  int64_t semaphore = 0;   ///< Start, Wait
   /// While: condition, body. Case: the branches.
   std::vector<std::vector<Step>> blocks;
   std::string location;
@@ -55,6 +84,8 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<KernelInfo> infos; ///< of each kernel
   std::vector<Step> steps;
+  std::vector<Collective> collectives;
+  int64_t replicas = 1, partitions = 1; ///< it runs on their product of chips at once
   std::vector<ValueSpec> arguments, results;
   std::vector<std::vector<char>> constants;
   int64_t arenaBytes = 0;

@@ -17,7 +17,8 @@ from spokeshave import _library
 
 def _mlir(function, *shapes, dtype=jnp.float32):
     arguments = [jax.ShapeDtypeStruct(shape, dtype) for shape in shapes]
-    return export.export(jax.jit(function), platforms=["cpu"])(*arguments).mlir_module()
+    exported = export.export(jax.jit(function), platforms=["cpu"])(*arguments)
+    return exported.mlir_module_serialized
 
 
 def _layer(x, w, v):
@@ -28,6 +29,7 @@ def _layer(x, w, v):
 PROGRAMS = {
     "product": lambda: _mlir(lambda a, b: a @ b, (700, 520), (520, 390)),
     "layer": lambda: _mlir(_layer, (512, 256), (256, 512), (512, 256)),
+    "large layer": lambda: _mlir(_layer, (2048, 1024), (1024, 2048), (2048, 512)),
     "norm": lambda: _mlir(lambda x: (x - x.mean(-1, keepdims=True)) / x.std(-1), (64, 64)),
     "sort": lambda: _mlir(lambda x: jnp.sort(x, axis=-1), (16, 300)),
     "cumsum": lambda: _mlir(lambda x: jnp.cumsum(x, axis=0), (100, 70)),
@@ -44,8 +46,8 @@ PROGRAMS = {
 @pytest.fixture
 def program(tmp_path):
     def write(name):
-        file = tmp_path / f"{name}.mlir"
-        file.write_text(PROGRAMS[name]())
+        file = tmp_path / f"{name.replace(' ', '_')}.mlir"
+        file.write_bytes(PROGRAMS[name]())
         return str(file)
 
     return write
@@ -102,7 +104,7 @@ def _fields(data):
 
 @pytest.mark.parametrize("chip", ["v5e", "v5p"])
 def test_timeline(program, tmp_path, chip):
-    file, json_file, proto = program("layer"), tmp_path / "t.json", tmp_path / "t.pftrace"
+    file, json_file, proto = program("large layer"), tmp_path / "t.json", tmp_path / "t.pftrace"
     report = _time(file, f"--chip={chip}", "--trace", str(json_file))
     events = json.loads(json_file.read_text())["traceEvents"]
     names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
@@ -166,6 +168,23 @@ def test_a_profile_that_jax_reads(program, tmp_path):
         assert dict(event.stats)["bound"]
 
 
+def test_a_profile_that_xprof_reads(program, tmp_path):
+    convert = pytest.importorskip("xprof.convert.raw_to_tool_data")
+    folder = tmp_path / "plugins" / "profile" / "run"
+    folder.mkdir(parents=True)
+    out = folder / "host.xplane.pb"
+    report = _time(program("layer"), "--xplane", str(out))
+    data, _ = convert.xspace_to_tool_data([str(out)], "op_profile", {})
+    whole = json.loads(data)["byProgram"]["metrics"]
+    assert whole["rawTime"] == pytest.approx(report["microseconds"] * 1e6, rel=1e-3)
+    assert whole["rawFlops"] == sum(k["flops"] for k in report["kernels"])
+    moved = sum(k["hbm_bytes"] for k in report["kernels"])
+    assert whole["rawBytesAccessedArray"][0] == pytest.approx(moved, rel=1e-3)
+    data, _ = convert.xspace_to_tool_data([str(out)], "roofline_model", {})
+    names = {k["name"] for k in report["kernels"]}
+    assert names <= {cell["v"] for row in json.loads(data)[0]["rows"] for cell in row["c"]}
+
+
 # The rate of a program of many products: what a page says of LLM layers.
 BENCHMARK = """
 func.func @main(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
@@ -191,7 +210,10 @@ def test_the_rate_is_printed_and_high(tmp_path):
 def test_two_cores_halve_a_product(tmp_path):
     file = tmp_path / "product.mlir"
     file.write_text(BENCHMARK)
-    both, one = _time(str(file), "--chip=v5p"), _time(str(file), "--chip=v5p", "--option=megacore=off")
+    both, one = (
+        _time(str(file), "--chip=v5p"),
+        _time(str(file), "--chip=v5p", "--option=megacore=off"),
+    )
     assert both["kernels"][0]["cores"] == 2 and one["kernels"][0]["cores"] == 1
     assert 0.4 < both["cycles"] / one["cycles"] < 0.7
     assert both["kernels"][0]["flops"] == one["kernels"][0]["flops"]

@@ -178,6 +178,17 @@ def summary(program: str, report: dict[str, Any], kernels: list[Kernel]) -> list
     if report["copy_cycles"]:
         share = report["copy_cycles"] / max(1, report["cycles"])
         lines.append(f"copies between kernels take {share:.1%}: not in the table")
+    for collective in report["collectives"]:
+        exposed = collective["exposed_cycles"] / max(1, report["cycles"])
+        hint = "; more work beside it, or fewer bytes, would hide it" if exposed > 0.1 else ""
+        lines.append(
+            f"{collective['name']} between chips, {collective['times']} times:"
+            f" {collective['microseconds']:.1f} us on the links, bound by {collective['bound']};"
+            f" {exposed:.1%} of the time the core waits for it{hint}"
+        )
+    if report["wait_cycles"]:
+        share = report["wait_cycles"] / max(1, report["cycles"])
+        lines.append(f"the program waits {share:.1%} for transfers that it started ahead")
     if report["assumed_decisions"]:
         lines.append(
             f"{report['assumed_decisions']} loops or branches that data decides were assumed"

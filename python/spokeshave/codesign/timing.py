@@ -138,6 +138,8 @@ def _measured(report: dict[str, Any]) -> dict[str, Any]:
         bounds[kernel["bound"]] = bounds.get(kernel["bound"], 0) + share
     if report["copy_cycles"]:
         bounds["copies"] = report["copy_cycles"] / max(1, report["cycles"])
+    if report["wait_cycles"]:
+        bounds["transfers"] = report["wait_cycles"] / max(1, report["cycles"])
     return {
         "microseconds": report["microseconds"],
         "cycles": report["cycles"],

@@ -80,7 +80,7 @@ Step start(BufferRef::Base base, int64_t bytes, int64_t vmemOffset, int64_t sema
   return step;
 }
 
-Step wait(int64_t semaphore) {
+Step waitFor(int64_t semaphore) {
   Step step;
   step.kind = Step::Kind::Wait;
   step.semaphore = semaphore;

@@ -30,7 +30,7 @@ Kernel incrementKernel(int64_t offset, int64_t times);
 
 Step launch(uint32_t kernel);
 Step start(BufferRef::Base base, int64_t bytes, int64_t vmemOffset, int64_t semaphore, bool toVmem);
-Step wait(int64_t semaphore);
+Step waitFor(int64_t semaphore);
 
 /// An error's message, or nothing.
 std::string messageOf(llvm::Error error);

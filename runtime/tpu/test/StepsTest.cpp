@@ -34,8 +34,8 @@ int64_t cyclesOf(const Program &program) {
 TEST(Steps, ValuesStayInVmemFromKernelToKernel) {
   Program program = emptyProgram(kBytes);
   program.kernels = {incrementKernel(kAt, 3)};
-  program.steps = {start(kArgument, kBytes, kAt, 0, true), wait(0), launch(0), launch(0),
-                   start(kResult, kBytes, kAt, 1, false),  wait(1)};
+  program.steps = {start(kArgument, kBytes, kAt, 0, true), waitFor(0), launch(0), launch(0),
+                   start(kResult, kBytes, kAt, 1, false),  waitFor(1)};
   std::vector<int32_t> in(1024), out(1024);
   for (int i = 0; i < 1024; ++i)
     in[i] = i;
@@ -57,10 +57,10 @@ TEST(Steps, TransfersOverlapKernels) {
   program.kernels = {incrementKernel(0, 1000)};
   program.steps = {launch(0)};
   int64_t kernel = cyclesOf(program);
-  program.steps = {start(kArgument, kLarge, kAt, 0, true), wait(0)};
+  program.steps = {start(kArgument, kLarge, kAt, 0, true), waitFor(0)};
   int64_t transfer = cyclesOf(program);
   ASSERT_GT(transfer, int64_t(kLarge / program.timing.hbmBytesPerCycle));
-  program.steps = {start(kArgument, kLarge, kAt, 0, true), launch(0), wait(0)};
+  program.steps = {start(kArgument, kLarge, kAt, 0, true), launch(0), waitFor(0)};
   EXPECT_EQ(cyclesOf(program), std::max(transfer, kernel + program.timing.dmaIssue));
   program.kernels = {incrementKernel(0, 1)};
   EXPECT_EQ(cyclesOf(program), transfer); // now the transfer is longer
@@ -70,12 +70,12 @@ TEST(Steps, TransfersOfKernelsGoFirst) {
   // Two of steps share what is left, in order.
   constexpr int64_t kLarge = 1 << 20;
   Program program = emptyProgram(2 * kLarge);
-  program.steps = {start(kArgument, kLarge, 0, 0, true), wait(0)};
+  program.steps = {start(kArgument, kLarge, 0, 0, true), waitFor(0)};
   int64_t one = cyclesOf(program);
   program.steps = {start(kArgument, kLarge, 0, 0, true), start(kArgument, kLarge, kLarge, 1, true),
-                   wait(0)};
+                   waitFor(0)};
   EXPECT_EQ(cyclesOf(program), one);
-  program.steps.push_back(wait(1));
+  program.steps.push_back(waitFor(1));
   int64_t flow = int64_t(kLarge / program.timing.hbmBytesPerCycle);
   EXPECT_EQ(cyclesOf(program), one + flow);
 }
