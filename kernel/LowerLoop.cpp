@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "input/StablehloOps.h"
 #include "kernel/Dimensions.h"
+#include "kernel/LowerBlocks.h"
 #include "kernel/RowTiles.h"
 #include "kernel/WithinRows.h"
 
@@ -250,7 +251,7 @@ LogicalResult lowerLoopTiles(FusionLowering &lowering, ElementEmitter &emitter,
       emitter.squareGroup = -1;
       return Carried();
     };
-    return forColumns(lowering, emitter, tiles, group, {}, body);
+    return forColumns(lowering, emitter, tiles, group, ValueRange(), body);
   });
 }
 
@@ -298,6 +299,10 @@ LogicalResult kernel::lowerLoop(FusionLowering &lowering,
   if (lowering.machine.rowLanes && !bindHero) {
     Plan rows = makePlan(fusion, roots, lowering.machine, heroCost, cost, /*byRows=*/true);
     kernel.setTaskCostNs(cost);
+    SmallVector<int64_t> extents(rows.outer);
+    extents.push_back(rows.extent);
+    if (std::optional<LogicalResult> blocks = lowerBlocks(lowering, roots, extents))
+      return *blocks;
     if (suitsRowTiles(rows, fusion, lowering.machine))
       return lowerLoopTiles(lowering, emitter, roots, rows);
   }

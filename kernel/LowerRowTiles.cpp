@@ -207,7 +207,7 @@ LogicalResult RowTilesLowering::emitResults(const RowGroup &group) {
   }
   if (llvm::none_of(roots, [&](Value root) { return rows.isElement(root); }))
     return success();
-  return forColumns(lowering, emitter, tiles, group, {},
+  return forColumns(lowering, emitter, tiles, group, ValueRange(),
                     [&](const Index &column, int64_t, ValueRange) -> FailureOr<Carried> {
                       if (failed(emitAll(true, [&](Value root, const Index &row) {
                             return elementPosition(root, row, column);
@@ -218,7 +218,7 @@ LogicalResult RowTilesLowering::emitResults(const RowGroup &group) {
 }
 
 LogicalResult RowTilesLowering::emitGroup(const RowGroup &group) {
-  reduced.assign(group.rows.size(), {});
+  reduced = std::vector<DenseMap<Value, Element>>(group.rows.size());
   for (unsigned pass = 0; pass < rows.passes; ++pass)
     if (failed(emitRowValues(pass, group)) || failed(emitReductions(pass, group)))
       return failure();

@@ -368,6 +368,8 @@ bool Loop::conversion() {
         return laneOf<double>(value);
       if (instruction.type == ElementType::F32)
         return laneOf<float>(float(value));
+      if (instruction.type == ElementType::BF16 && instruction.from == ElementType::F32)
+        return fromFloat(float(value), ElementType::BF16);
       bool lost;
       llvm::APFloat number(value);
       number.convert(semanticsOf(instruction.type), llvm::APFloat::rmNearestTiesToEven, &lost);
