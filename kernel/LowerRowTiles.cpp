@@ -134,6 +134,7 @@ LogicalResult RowTilesLowering::emitReductions(unsigned pass, const RowGroup &gr
   FailureOr<Carried> total = forColumns(lowering, emitter, tiles, group, all, step);
   if (failed(total))
     return failure();
+  std::vector<Elements> sums;
   for (int64_t g = 0; g < groups; ++g) {
     Elements sum = part(*total, g * chains);
     for (int64_t chain = 1; chain < chains; ++chain) {
@@ -142,11 +143,13 @@ LogicalResult RowTilesLowering::emitReductions(unsigned pass, const RowGroup &gr
         return failure();
       sum = *both;
     }
-    FailureOr<Elements> results = reduction.withinRows(sum);
-    if (failed(results))
-      return failure();
-    reduction.finish(*results);
-    for (auto [i, element] : llvm::enumerate(*results))
+    sums.push_back(sum);
+  }
+  if (failed(reduction.withinRows(sums)))
+    return failure();
+  for (int64_t g = 0; g < groups; ++g) {
+    reduction.finish(sums[g]);
+    for (auto [i, element] : llvm::enumerate(sums[g]))
       reduced[g][reduction.resultOf(i)] = element;
   }
   return success();
@@ -238,14 +241,15 @@ LogicalResult RowTilesLowering::run(RowPasses found) {
   FuncOp kernel = lowering.kernel;
   int64_t rowBytes = streamedBytes(fusion, rows.rows * rows.extent, rows.rows);
   tiles = RowTiles::plan(rows.rows, rows.extent, rowBytes, operationsPerElement(fusion),
-                         lowering.machine);
+                         lowering.machine, /*reduces=*/true);
   int64_t padded = llvm::alignTo(rows.extent, kTileColumns);
   keptType =
       RankedTensorType::get({tiles.groups * kTileRows, padded}, lowering.builder.getF32Type());
   auto bytesOf = [&](Type type) {
     return keptType.getNumElements() * int64_t(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
   };
-  kept = rows.chooseKept(fusion, bytesOf, lowering.machine.l2Bytes / 8);
+  if (!tiles.staysInRegisters)
+    kept = rows.chooseKept(fusion, bytesOf, lowering.machine.l2Bytes / 8);
   int64_t bytes = 0;
   for (RowPasses::Kept &each : kept) {
     auto type = MemRefType::get({keptType.getNumElements()}, each.element);

@@ -23,21 +23,27 @@ bool RowTiles::fits(int64_t extent, int64_t rowBytes, const machine::Machine &ma
 }
 
 RowTiles RowTiles::plan(int64_t rows, int64_t extent, int64_t rowBytes, int64_t operations,
-                        const machine::Machine &machine) {
+                        const machine::Machine &machine, bool reduces) {
   // Instructions of a trip, about: loops are pipelined, so that a trip need not be
-  // long. What is reduced within rows waits seven times for the cross-lane unit: for
-  // many registers at once, side by side or along the columns.
-  constexpr int64_t kInstructions = 128, kMostGroups = 32, kFewestGroups = 8, kRegisters = 32;
+  // long.
+  constexpr int64_t kInstructions = 128, kRegisters = 32;
+  // What is reduced within rows waits seven times for the cross-lane unit: many groups
+  // wait together, or trips of the loop over groups do.
+  constexpr int64_t kReducedGroups = 8, kLoopGroups = 4, kColumnsInRegisters = 2;
   RowTiles tiles;
   tiles.rows = rows, tiles.extent = extent;
   int64_t columns = llvm::divideCeil(extent, kTileColumns);
-  int64_t most = std::clamp<int64_t>(kMostGroups / columns, kFewestGroups, kMostGroups);
+  tiles.staysInRegisters = reduces && columns <= kColumnsInRegisters;
+  int64_t registers = std::clamp<int64_t>(kInstructions / operations, 1, kRegisters);
+  int64_t most = tiles.staysInRegisters ? 1
+                 : reduces              ? kReducedGroups
+                                        : std::min(kLoopGroups, registers);
   most = std::min<int64_t>({most, int64_t(llvm::divideCeil(rows, kTileRows)),
                             2 * machine.taskBytes / std::max<int64_t>(1, kTileRows * rowBytes)});
   while (2 * tiles.groups <= most)
     tiles.groups *= 2;
-  int64_t registers = std::clamp<int64_t>(kInstructions / operations, 1, kRegisters);
-  tiles.unroll = std::clamp<int64_t>(registers / tiles.groups, 1, columns);
+  tiles.unroll =
+      tiles.staysInRegisters ? columns : std::clamp<int64_t>(registers / tiles.groups, 1, columns);
   tiles.rowBytes = rowBytes, tiles.taskBytes = machine.taskBytes;
   tiles.divide();
   return tiles;
@@ -73,8 +79,10 @@ LogicalResult kernel::forRowGroups(FusionLowering &lowering, ElementEmitter &emi
   Location loc = lowering.loc();
   IndexSpace &space = emitter.space();
   Value first = lowering.multiply(lowering.kernel.getTask(), tiles.rowsPerTask);
-  Value last =
-      lowering.minimum(lowering.add(first, lowering.constant(tiles.rowsPerTask)), tiles.rows);
+  Value last = lowering.add(first, lowering.constant(tiles.rowsPerTask));
+  bool evenly = tiles.rows % tiles.rowsPerTask == 0; // then trip counts are constants
+  if (!evenly)
+    last = lowering.minimum(last, tiles.rows);
   auto groupAt = [&](const Index &row, int64_t groups, int64_t active) {
     RowGroup group{{}, Value(), active};
     for (int64_t g = 0; g < groups; ++g) {
@@ -92,7 +100,7 @@ LogicalResult kernel::forRowGroups(FusionLowering &lowering, ElementEmitter &emi
     Value lower = begin == 0
                       ? first
                       : builder.createOrFold<arith::MaxSIOp>(loc, first, lowering.constant(begin));
-    Value upper = lowering.minimum(last, end);
+    Value upper = evenly && end == tiles.rows ? last : lowering.minimum(last, end);
     auto loop = builder.create<scf::ForOp>(loc, lower, upper, lowering.constant(step));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -163,9 +171,11 @@ FailureOr<Carried> kernel::forColumns(FusionLowering &lowering, ElementEmitter &
       builder.create<scf::YieldOp>(lowering.loc(), *next);
     carried.assign(loop.getResults().begin(), loop.getResults().end());
   }
-  // A level of its own, although it is no loop: registers are not kept from one pass
-  // over the columns to the next.
-  ElementEmitter::Level level(emitter, lowering.constant(0).getDefiningOp());
+  // A level of its own, although it is no loop: what is in registers is forgotten from
+  // one pass over the columns to the next.
+  std::optional<ElementEmitter::Level> level;
+  if (!tiles.staysInRegisters)
+    level.emplace(emitter, lowering.constant(0).getDefiningOp());
   FailureOr<Carried> left = several(Index(looped * kTileColumns), whole - looped, carried);
   if (failed(left) || !rest)
     return left;

@@ -20,12 +20,15 @@ struct RowTiles {
   int64_t rowsPerTask = 8, tasks = 1;
   int64_t groups = 1; ///< of 8 rows, side by side
   int64_t unroll = 1; ///< tiles of a group in one trip through the loop over columns
+  /// Rows are so short that all passes find them in registers: no loop over columns,
+  /// so that the loop over groups can be pipelined.
+  bool staysInRegisters = false;
   int64_t rowBytes = 4, taskBytes = 0;
 
   /// Tasks that stream about `Machine::taskBytes`, of `rowBytes` a row. `operations`
-  /// of an element decide how much is unrolled.
+  /// of an element decide how much is unrolled. `reduces`: within the rows.
   static RowTiles plan(int64_t rows, int64_t extent, int64_t rowBytes, int64_t operations,
-                       const machine::Machine &machine);
+                       const machine::Machine &machine, bool reduces);
   /// Takes so many groups side by side, and as few columns.
   void useGroups(int64_t count, int64_t columnsAtOnce);
   /// Whether a task of 8 rows may be in near memory twice.
