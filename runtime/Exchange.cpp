@@ -61,8 +61,8 @@ struct Exchange::Site {
 };
 
 Exchange::Exchange(int64_t replicas, int64_t partitions, std::chrono::milliseconds timeout)
-    : replicas(replicas), partitions(partitions), timeout(timeout), waitingIn(devices()),
-      readiness(devices()), ended(devices()) {}
+    : replicas(replicas), partitions(partitions), timeout(timeout), waiting(devices()),
+      ended(devices()) {}
 
 Exchange::~Exchange() = default;
 
@@ -87,17 +87,20 @@ void Exchange::fail(const std::string &why) {
 
 /// If all devices that still run wait for something that nobody will bring.
 void Exchange::failIfStuck() {
-  std::string state;
+  bool anyWaits = false;
   for (int64_t device = 0; device < devices(); ++device) {
-    if (ended[device])
-      continue;
-    if (waitingIn[device].empty() || readiness[device]())
+    if (!ended[device] && (!waiting[device] || waiting[device]->isReady()))
       return; // it goes on
-    state += (state.empty() ? "" : "; ") +
-             llvm::formatv("device {0} waits in {1}", device, waitingIn[device]).str();
+    anyWaits |= !ended[device];
   }
-  if (!state.empty())
-    fail("the devices wait for each other: " + state);
+  if (!anyWaits)
+    return;
+  std::string state;
+  for (int64_t device = 0; device < devices(); ++device)
+    if (!ended[device])
+      state += (state.empty() ? "" : "; ") +
+               llvm::formatv("device {0} waits in {1}", device, waiting[device]->describe()).str();
+  fail("the devices wait for each other: " + state);
 }
 
 llvm::Error Exchange::wait(Lock &lock, int64_t self, const std::string &what,
@@ -114,25 +117,24 @@ llvm::Error Exchange::wait(Lock &lock, int64_t self, const std::string &what,
     return gone.empty() ? text : text + " (" + listOf(gone) + " ended without it)";
   };
   auto limit = std::chrono::steady_clock::now() + timeout;
-  readiness[self] = isReady;
+  waiting[self] = Waiting{isReady, describe};
   auto leaveOff = [&](llvm::Error error) {
-    waitingIn[self].clear();
+    waiting[self].reset();
     return error;
   };
-  while (!isReady()) {
+  for (bool first = true; !isReady(); first = false) {
     if (!failed.empty())
       return leaveOff(failure());
     if (cancel && *cancel) {
       fail("the execution was cancelled"); // nobody may count on this one's operand
       return leaveOff(makeError(ErrorCode::Cancelled, failed));
     }
-    if (std::chrono::steady_clock::now() >= limit) {
+    // Who comes last, or ends, finds out whether all are stuck.
+    if (first)
+      failIfStuck();
+    if (std::chrono::steady_clock::now() >= limit)
       fail(llvm::formatv("device {0} waited {1} s in {2}", self,
                          static_cast<double>(timeout.count()) * 1e-3, describe()));
-      continue;
-    }
-    waitingIn[self] = describe();
-    failIfStuck();
     if (failed.empty())
       changed.wait_for(lock, kCancelPoll);
   }
@@ -144,7 +146,7 @@ void Exchange::leave(int64_t device, const std::string &why) {
   ended[device] = true;
   if (!why.empty())
     fail(llvm::formatv("device {0} failed: {1}", device, why));
-  // Those that wait describe their state anew, and find out whether they are stuck.
+  failIfStuck();
   changed.notify_all();
 }
 

@@ -23,7 +23,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -83,6 +82,11 @@ public:
 private:
   struct Gathering;
   struct Site;
+  /// A device that waits: whether it need not any more, and where and for whom.
+  struct Waiting {
+    llvm::function_ref<bool()> isReady;
+    llvm::function_ref<std::string()> describe;
+  };
   using Key = std::pair<std::string, std::vector<int64_t>>;
   using Lock = std::unique_lock<std::mutex>;
 
@@ -100,9 +104,7 @@ private:
   std::map<int64_t, std::deque<Values>> channels;
   std::deque<Values> fed;
   std::vector<Values> out;
-  /// Of each device: what it waits for (empty: it does not), and whether it ended.
-  std::vector<std::string> waitingIn;
-  std::vector<std::function<bool()>> readiness;
+  std::vector<std::optional<Waiting>> waiting; ///< of each device
   std::vector<bool> ended;
   std::string failed;
 };
