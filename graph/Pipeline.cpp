@@ -53,6 +53,7 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
     // Whole loops first: what is left of the others is fused inside.
     if (options.registerLoops)
       manager.addNestedPass<func::FuncOp>(createFormLoops());
+    manager.addNestedPass<func::FuncOp>(createSkipFills());
     manager.addPass(createFuse());
   } else
     manager.addNestedPass<func::FuncOp>(createFuseAlone());
