@@ -127,4 +127,39 @@ std::optional<int64_t> countTrips(sh::WhileOp loop) {
   return static_cast<int64_t>(trips);
 }
 
+bool isLayer(OperandRange starts, Value index) {
+  return !starts.empty() && starts.front() == index &&
+         llvm::all_of(llvm::drop_begin(starts),
+                      [](Value start) { return constantInteger(start) == 0; });
+}
+
+/// Whether `index` is 0, 1, 2, ..., or `last`, `last` - 1, ... in the loop's trips.
+static bool visitsAll(sh::WhileOp loop, Value index, int64_t last) {
+  if (auto down = index.getDefiningOp<sh::SubtractOp>();
+      down && constantInteger(down.getLhs()) == last)
+    index = down.getRhs();
+  auto counter = dyn_cast<BlockArgument>(index);
+  if (!counter || counter.getOwner() != &loop.getBody().front())
+    return false;
+  Value start = loop->getOperand(counter.getArgNumber());
+  return constantInteger(start) == 0 && findStep(loop, counter.getArgNumber()) == 1;
+}
+
+sh::DynamicUpdateSliceOp updateThatFills(sh::WhileOp loop, unsigned carried) {
+  Block &body = loop.getBody().front();
+  BlockArgument stack = body.getArgument(carried);
+  auto type = dyn_cast<RankedTensorType>(stack.getType());
+  auto put = body.getTerminator()->getOperand(carried).getDefiningOp<sh::DynamicUpdateSliceOp>();
+  if (!type || type.getRank() == 0 || !put || put.getOperand() != stack || !stack.hasOneUse() ||
+      !put->hasOneUse() || !loop.getCond().front().getArgument(carried).use_empty())
+    return {};
+  SmallVector<int64_t> layer(type.getShape());
+  layer.front() = 1;
+  Value index = put.getStartIndices().front();
+  bool fills = cast<RankedTensorType>(put.getUpdate().getType()).getShape() == ArrayRef(layer) &&
+               isLayer(put.getStartIndices(), index) && countTrips(loop) == type.getDimSize(0) &&
+               visitsAll(loop, index, type.getDimSize(0) - 1);
+  return fills ? put : sh::DynamicUpdateSliceOp();
+}
+
 } // namespace spokeshave::graph

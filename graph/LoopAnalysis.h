@@ -16,4 +16,16 @@ namespace spokeshave::graph {
 /// constant step; none if that cannot be shown.
 std::optional<int64_t> countTrips(stablehlo::WhileOp loop);
 
+/// Of a carried stack (a scan's results) all of whose layers the loop writes, one in
+/// each trip, upwards or downwards, and of which it reads nothing: the update that puts
+/// the layer. What the stack holds before the loop is lost. Else null.
+stablehlo::DynamicUpdateSliceOp updateThatFills(stablehlo::WhileOp loop, unsigned carried);
+
+/// Whether `starts` are those of a stack's layer `index`: zero but for the first.
+bool isLayer(mlir::OperandRange starts, mlir::Value index);
+
+/// On a loop: the numbers of the carried stacks that come without a value, for the loop
+/// fills them (SkipFills.cpp).
+inline constexpr llvm::StringLiteral kUnset = "graph.unset";
+
 } // namespace spokeshave::graph

@@ -190,6 +190,16 @@ def FormAttention : Pass<"graph-form-attention", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::spokeshave::graph::GraphDialect"];
 }
 
+def SkipFills : Pass<"graph-skip-fills", "::mlir::func::FuncOp"> {
+  let summary = "stacks that a loop fills come without a value";
+  let description = [{
+    Afterwards: no loop outside of fusions gets a computed splat for a carried stack
+    all of whose layers it writes and none of which it reads. The operand is a constant
+    instead, of which the attribute graph.unset says that it need not be in memory.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def Fuse : Pass<"graph-fuse", "::mlir::ModuleOp"> {
   let summary = "groups operations into fusions around heroes";
   let description = [{

@@ -63,6 +63,7 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
       attention.fewestBytes = options.fewestScoreBytes;
       manager.addNestedPass<func::FuncOp>(createFormAttention(attention));
     }
+    manager.addNestedPass<func::FuncOp>(createSkipFills());
     manager.addPass(createFuse());
   } else
     manager.addNestedPass<func::FuncOp>(createFuseAlone());

@@ -19,8 +19,6 @@
 #include "graph/Passes.h"
 #include "input/StablehloOps.h"
 
-#include "mlir/IR/Matchers.h"
-
 namespace spokeshave::graph {
 #define GEN_PASS_DEF_UPDATESTACKS
 #include "graph/Passes.h.inc"
@@ -42,15 +40,6 @@ struct FilledStack {
   SmallVector<sh::DynamicUpdateSliceOp, 2> updates;
 };
 
-bool isZero(Value value) {
-  return matchPattern(value, m_Zero());
-}
-
-/// Whether `starts` are those of layer `index`: zero but for the first.
-bool isLayer(OperandRange starts, Value index) {
-  return starts.front() == index && llvm::all_of(llvm::drop_begin(starts), isZero);
-}
-
 /// `value`, looking through a reshape that drops or adds the stack's dimension of 1.
 Value withoutLayerReshape(Value value, RankedTensorType stack) {
   auto reshape = value.getDefiningOp<sh::ReshapeOp>();
@@ -65,34 +54,13 @@ Value withoutLayerReshape(Value value, RankedTensorType stack) {
   return isLayerShape(reshape) && isLayerShape(reshape.getOperand()) ? reshape.getOperand() : value;
 }
 
-/// Whether the body's argument counts 0, 1, 2, ...
-bool countsFromZero(sh::WhileOp loop, BlockArgument counter) {
-  unsigned number = counter.getArgNumber();
-  auto next = loop.getBody().front().getTerminator()->getOperand(number).getDefiningOp<sh::AddOp>();
-  if (!next || !isZero(loop->getOperand(number)))
-    return false;
-  return (next.getLhs() == counter && matchPattern(next.getRhs(), m_One())) ||
-         (next.getRhs() == counter && matchPattern(next.getLhs(), m_One()));
-}
-
 std::optional<FilledStack> findStack(sh::WhileOp loop, unsigned number) {
   Block &body = loop.getBody().front();
-  BlockArgument stack = body.getArgument(number);
-  auto type = dyn_cast<RankedTensorType>(stack.getType());
-  FilledStack found{number, {}, {}, {}};
-  found.put = body.getTerminator()->getOperand(number).getDefiningOp<sh::DynamicUpdateSliceOp>();
-  if (!type || type.getRank() == 0 || !found.put || !stack.hasOneUse() || !found.put->hasOneUse() ||
-      found.put.getOperand() != stack || !loop.getCond().front().getArgument(number).use_empty())
+  FilledStack found{number, updateThatFills(loop, number), {}, {}};
+  if (!found.put)
     return std::nullopt;
-  // All layers, one after the other.
-  auto index = dyn_cast<BlockArgument>(found.put.getStartIndices().front());
-  SmallVector<int64_t> layer(type.getShape());
-  layer.front() = 1;
-  std::optional<int64_t> trips = countTrips(loop);
-  if (trips != type.getDimSize(0) || !index || index.getOwner() != &body ||
-      !countsFromZero(loop, index) || !isLayer(found.put.getStartIndices(), index) ||
-      cast<RankedTensorType>(found.put.getUpdate().getType()).getShape() != ArrayRef(layer))
-    return std::nullopt;
+  auto type = cast<RankedTensorType>(found.put.getType());
+  Value index = found.put.getStartIndices().front();
   // The layer is an updated one of the stack that it comes from. Readers of what it
   // was before an update go on reading that stack.
   Value value = withoutLayerReshape(found.put.getUpdate(), type);
@@ -107,7 +75,8 @@ std::optional<FilledStack> findStack(sh::WhileOp loop, unsigned number) {
   }
   found.take = value.getDefiningOp<sh::DynamicSliceOp>();
   if (found.updates.empty() || !found.take || found.take.getOperand().getType() != type ||
-      found.take.getType() != type.clone(layer) || !isLayer(found.take.getStartIndices(), index) ||
+      found.take.getType() != found.put.getUpdate().getType() ||
+      !isLayer(found.take.getStartIndices(), index) ||
       loop->isAncestor(found.take.getOperand().getParentBlock()->getParentOp()))
     return std::nullopt;
   std::reverse(found.updates.begin(), found.updates.end());

@@ -71,7 +71,8 @@ void divideIntoTasks(const MatrixProblem &view, int64_t bytes, const machine::Ma
   int64_t panels = llvm::divideCeil(view.n, plan.panel);
   int64_t strips = llvm::divideCeil(view.m, plan.rows);
   // The packed block stays in half of the L2 cache while strips pass over it.
-  int64_t fit = std::max<int64_t>(1, machine.l2Bytes / 2 / (view.k * plan.panel * bytes + 1));
+  int64_t panelBytes = std::max<int64_t>(1, view.k * plan.panel * bytes);
+  int64_t fit = std::max<int64_t>(1, machine.l2Bytes / 2 / panelBytes);
   // Enough tasks for all threads to end at about the same time, none shorter
   // than some ten microseconds.
   int64_t flops = 2 * view.m * view.n * view.k;
@@ -211,28 +212,41 @@ LogicalResult DotLowering::packColumns() {
   for (Value plane : planes)
     b.push_back({plane, {}, 0, plan.panel});
   IndexSpace &space = emitter.space();
-  return blocks.forPanels([&](const Index &column, int64_t columns) {
-    return forRange(emitter, index(0), index(view.k), view.k, [&](const Index &k) {
-      for (int64_t r = 0; r < plan.registers; ++r) {
-        int64_t present = std::clamp<int64_t>(columns - r * plan.lanes, 0, plan.lanes);
-        // panel p, step k, register r: (p * panel) * k_total + k * panel + r * lanes
-        Index at = space.add(space.scale(space.subtract(column, blocks.columnBegin), view.k),
-                             space.add(space.scale(k, plan.panel), r * plan.lanes));
-        Index lane = space.add(column, r * plan.lanes);
-        lane.lane = 1;
-        FailureOr<Element> element = failure();
-        if (present == 0)
-          break; // the tile reads only what is there
-        {
-          Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
-          ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
-          element = view.rhs(emitter, blocks.batch, k, lane);
-        }
-        if (failed(storePacked(element, planes, space.scalar(at))))
-          return failure();
+  auto packStep = [&](const Index &k, const Index &column, int64_t columns) -> LogicalResult {
+    for (int64_t r = 0; r < plan.registers; ++r) {
+      int64_t present = std::clamp<int64_t>(columns - r * plan.lanes, 0, plan.lanes);
+      // panel p, step k, register r: (p * panel) * k_total + k * panel + r * lanes
+      Index at = space.add(space.scale(space.subtract(column, blocks.columnBegin), view.k),
+                           space.add(space.scale(k, plan.panel), r * plan.lanes));
+      Index lane = space.add(column, r * plan.lanes);
+      lane.lane = 1;
+      FailureOr<Element> element = failure();
+      if (present == 0)
+        break; // the tile reads only what is there
+      {
+        Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
+        ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
+        element = view.rhs(emitter, blocks.batch, k, lane);
       }
-      return success();
+      if (failed(storePacked(element, planes, space.scalar(at))))
+        return failure();
+    }
+    return success();
+  };
+  auto forSteps = [&](llvm::function_ref<LogicalResult(const Index &)> body) {
+    return forRange(emitter, index(0), index(view.k), view.k, body);
+  };
+  // Where columns lie beside each other, a row of the block is read at once: a page
+  // is visited once, not once for each panel. Else panel by panel, whose lines stay
+  // in the L1 cache over several steps.
+  std::optional<Strides> strides = view.k > 1 ? view.rhsStrides(emitter) : std::nullopt;
+  if (strides && strides->first == 1)
+    return forSteps([&](const Index &k) {
+      return blocks.forPanels(
+          [&](const Index &column, int64_t columns) { return packStep(k, column, columns); });
     });
+  return blocks.forPanels([&](const Index &column, int64_t columns) {
+    return forSteps([&](const Index &k) { return packStep(k, column, columns); });
   });
 }
 

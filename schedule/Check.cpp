@@ -183,7 +183,7 @@ LogicalResult Player::play(const Step &step) {
     if (!updated && failed(expect(step, source.node)))
       return failure();
   }
-  for (BufferUse target : step.writes)
+  for (BufferUse target : llvm::concat<const BufferUse>(step.writes, step.unset))
     memory.write(placeOf(target.node), target.node);
   if (step.kind == Step::Kind::While)
     return playWhile(step);

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "schedule/Linearizer.h"
 
+#include "graph/LoopAnalysis.h"
+
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
@@ -47,6 +49,23 @@ LogicalResult Linearizer::visitTrip(stablehlo::WhileOp op, SmallVectorImpl<Buffe
   return success();
 }
 
+/// Gives carried stacks that the loop fills memory without a value.
+LogicalResult Linearizer::addUnset(stablehlo::WhileOp op, ArrayRef<int64_t> numbers,
+                                   SmallVectorImpl<Buffers> &carried, Sequence &steps) {
+  Step step{Step::Kind::Copies, op, nextWindow()};
+  for (int64_t i : numbers) {
+    carried[i].clear();
+    if (failed(makeNodes(op->getResult(i).getType(), op.getLoc(), carried[i])))
+      return failure();
+    for (BufferUse use : carried[i]) {
+      plan.plainValues.push_back({use.node, block, step.window});
+      step.unset.push_back(use);
+    }
+  }
+  steps.push_back(std::move(step));
+  return success();
+}
+
 LogicalResult Linearizer::visitWhile(stablehlo::WhileOp op, Sequence &steps) {
   Block &condition = op.getCond().front(), &body = op.getBody().front();
   Operation *latch = body.getTerminator();
@@ -57,6 +76,9 @@ LogicalResult Linearizer::visitWhile(stablehlo::WhileOp op, Sequence &steps) {
   SmallVector<Buffers> values;
   for (Value init : op->getOperands())
     values.push_back(buffersOf[init]);
+  if (auto unset = op->getAttrOfType<DenseI64ArrayAttr>(graph::kUnset))
+    if (failed(addUnset(op, unset, values, steps)))
+      return failure();
   if (twice && *trips % 2 && failed(visitTrip(op, values, steps)))
     return failure();
   Step step{Step::Kind::While, op, nextWindow()};

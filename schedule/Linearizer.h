@@ -54,6 +54,8 @@ private:
   mlir::LogicalResult visitView(mlir::Operation *op);
   mlir::LogicalResult visitFusion(graph::FusionOp op, Sequence &steps);
   mlir::LogicalResult visitCall(mlir::Operation *op, Step::Kind kind, Sequence &steps);
+  mlir::LogicalResult addUnset(stablehlo::WhileOp op, llvm::ArrayRef<int64_t> numbers,
+                               llvm::SmallVectorImpl<Buffers> &carried, Sequence &steps);
   mlir::LogicalResult visitTrip(stablehlo::WhileOp op, llvm::SmallVectorImpl<Buffers> &carried,
                                 Sequence &steps);
   mlir::LogicalResult visitWhile(stablehlo::WhileOp op, Sequence &steps);

@@ -74,7 +74,8 @@ struct Step {
   llvm::SmallVector<BufferUse, 4> reads, writes; ///< the buffers, in order
   /// Done at once before the step itself, as if all sources were read first.
   llvm::SmallVector<Copy, 1> copies;
-  llvm::SmallVector<Copy, 1> moves; ///< the copies that are left, one by one
+  llvm::SmallVector<BufferUse, 1> unset; ///< get memory here and no value yet
+  llvm::SmallVector<Copy, 1> moves;      ///< the copies that are left, one by one
   llvm::SmallVector<Share, 1> shares;
   /// Loops: condition and body; the body ends with the copies to the carried
   /// nodes. Cases: the branches; each ends with the copies to the results.

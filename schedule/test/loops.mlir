@@ -208,3 +208,37 @@ func.func @main(%x: tensor<4096xf32>, %p: tensor<i1>) -> tensor<4096xf32> {
   }) : (tensor<4096xf32>) -> tensor<4096xf32>
   return %0 : tensor<4096xf32>
 }
+
+// -----
+
+// A stack that the loop fills begins without a value.
+// CHECK-LABEL: schedule.program @main
+// CHECK-SAME: results(%[[R:.*]]: memref<10x512xf32>)
+// CHECK-NEXT: %[[I:.*]] = schedule.arena
+// CHECK-NOT: schedule.copy {{.*}} to %[[R]]
+// CHECK: schedule.while trips 10 body {
+// CHECK: schedule.launch @update.0 inputs 3(%[[R]], %{{.*}}, %{{.*}}, %[[R]])
+// CHECK-NOT: schedule.copy
+// CHECK: schedule.kernel
+func.func @main(%u: tensor<1x512xf32>, %i0: tensor<i32>) -> tensor<10x512xf32> {
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %zeros = stablehlo.constant dense<0.0> : tensor<10x512xf32>
+  %0:2 = "stablehlo.while"(%i0, %zeros) ({
+  ^bb0(%i: tensor<i32>, %y: tensor<10x512xf32>):
+    stablehlo.return %true : tensor<i1>
+  }, {
+  ^bb0(%i: tensor<i32>, %y: tensor<10x512xf32>):
+    %z = graph.fusion update "update"(%a = %y : tensor<10x512xf32>, %b = %u : tensor<1x512xf32>, %c = %i : tensor<i32>) -> tensor<10x512xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %d = stablehlo.dynamic_update_slice %a, %b, %c, %zero : (tensor<10x512xf32>, tensor<1x512xf32>, tensor<i32>, tensor<i32>) -> tensor<10x512xf32>
+      graph.yield %d : tensor<10x512xf32>
+    }
+    %j = graph.fusion loop "add"(%a = %i : tensor<i32>) -> tensor<i32> {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %c = stablehlo.add %a, %one : tensor<i32>
+      graph.yield %c : tensor<i32>
+    }
+    stablehlo.return %j, %z : tensor<i32>, tensor<10x512xf32>
+  }) {graph.trip_count = 10 : i64, graph.unset = array<i64: 1>} : (tensor<i32>, tensor<10x512xf32>) -> (tensor<i32>, tensor<10x512xf32>)
+  return %0#1 : tensor<10x512xf32>
+}
