@@ -10,7 +10,7 @@
 //          rows use it and it can be read where it lies)
 //   for each strip of rows:
 //     pack the strip of lhs, in the order in which it lies (unless it can be read
-//     there)
+//     there); the last strip may be as any other, with fewer rows
 //     for each panel of columns:
 //       tile_dot: registers hold strip x panel over all of k
 //       epilogue: what the fusion does with the product, stored masked
@@ -124,6 +124,13 @@ struct Panel {
   int64_t rowStride = 0, depthStride = 0;
 };
 
+/// Rows of a strip: as many as the tile has, or fewer at the end of the matrix.
+struct Strip {
+  Index begin;
+  int64_t rows;     ///< of the tile
+  Value count = {}; ///< those that there are, where it is not known here
+};
+
 class DotLowering {
 public:
   DotLowering(FusionLowering &lowering, MatrixProblem &problem, ElementEmitter &emitter)
@@ -140,13 +147,16 @@ private:
   Value index(int64_t i) { return lowering.constant(i); }
   bool widens(Value buffer) const;
   LogicalResult packColumns();
-  LogicalResult emitStrip(const Index &row, int64_t rows);
-  LogicalResult packRows(const Index &row, int64_t rows);
-  LogicalResult packRowsAcross(const Index &row, int64_t rows);
-  LogicalResult emitTile(const Index &row, int64_t rows, const Index &column, int64_t columns);
+  LogicalResult emitStrips();
+  LogicalResult emitStrip(const Strip &strip);
+  LogicalResult forRows(const Strip &strip,
+                        llvm::function_ref<LogicalResult(const Index &i, const Index &row)> body);
+  LogicalResult packRows(const Strip &strip);
+  LogicalResult packRowsAcross(const Strip &strip);
+  LogicalResult emitTile(const Strip &strip, const Index &column, int64_t columns);
   void multiply(const Panel &a, const Panel &b, Value c, int64_t rows, int64_t columns,
                 bool accumulate);
-  LogicalResult emitEpilogue(const Index &row, int64_t rows, const Index &column, int64_t columns);
+  LogicalResult emitEpilogue(const Strip &strip, const Index &column, int64_t columns);
   Element sum(Value row, const Index &localColumn);
   LogicalResult storePacked(FailureOr<Element> element, ArrayRef<Value> planes, Value offset);
 
@@ -250,42 +260,56 @@ LogicalResult DotLowering::packColumns() {
   });
 }
 
+/// Loops over a strip's rows: their number in the tile and in the matrix.
+LogicalResult
+DotLowering::forRows(const Strip &strip,
+                     llvm::function_ref<LogicalResult(const Index &, const Index &)> body) {
+  Value end = strip.count ? strip.count : index(strip.rows);
+  IndexSpace &space = emitter.space();
+  return forRange(emitter, index(0), end, strip.rows, [&](const Index &i) {
+    Index row = space.add(strip.begin, i);
+    if (strip.count) // fewer than their sum says
+      row = space.variable(space.scalar(row), 0, view.m - 1);
+    return body(i, row);
+  });
+}
+
 /// Copies a strip of lhs, row-major with its rows a cache line apart from a power
 /// of two, which would map all of them to one set of the L1 cache.
-LogicalResult DotLowering::packRows(const Index &row, int64_t rows) {
+LogicalResult DotLowering::packRows(const Strip &strip) {
   IndexSpace &space = emitter.space();
   SmallVector<Value> planes;
   for (const Panel &panel : a)
     planes.push_back(panel.buffer);
   int64_t outer = view.k / view.depthRow;
-  auto copy = [&](const Index &i, const Index &k) {
-    FailureOr<Element> element = view.lhs(emitter, blocks.batch, space.add(row, i), k);
+  auto copy = [&](const Index &i, const Index &row, const Index &k) {
+    FailureOr<Element> element = view.lhs(emitter, blocks.batch, row, k);
     Index at = space.add(space.scale(i, a[0].rowStride), k);
     at.lane = 0;
     return storePacked(element, planes, space.scalar(at));
   };
-  return forRange(emitter, index(0), index(rows), rows, [&](const Index &i) {
+  return forRows(strip, [&](const Index &i, const Index &row) {
     return forRange(emitter, index(0), index(outer), outer, [&](const Index &part) {
       Index base = space.scale(part, view.depthRow);
       return forLanes(emitter, index(0), index(view.depthRow), view.depthRow, plan.lanes,
-                      [&](const Index &k) { return copy(i, space.add(base, k)); });
+                      [&](const Index &k) { return copy(i, row, space.add(base, k)); });
     });
   });
 }
 
 /// The same where rows lie beside each other: lanes run across them, and so does
 /// the copy, [k][row].
-LogicalResult DotLowering::packRowsAcross(const Index &row, int64_t rows) {
+LogicalResult DotLowering::packRowsAcross(const Strip &strip) {
   IndexSpace &space = emitter.space();
   SmallVector<Value> planes;
   for (const Panel &panel : a)
     planes.push_back(panel.buffer);
   return forRange(emitter, index(0), index(view.k), view.k, [&](const Index &k) {
-    for (int64_t i = 0; i < rows; i += plan.lanes) {
-      int64_t present = std::min(plan.lanes, rows - i);
+    for (int64_t i = 0; i < strip.rows; i += plan.lanes) {
+      int64_t present = std::min(plan.lanes, strip.rows - i);
       Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
       ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
-      Index lane = space.add(row, i);
+      Index lane = space.add(strip.begin, i);
       lane.lane = 1;
       Index at = space.add(space.scale(k, a[0].depthStride), i);
       if (failed(storePacked(view.lhs(emitter, blocks.batch, lane, k), planes, space.scalar(at))))
@@ -295,11 +319,20 @@ LogicalResult DotLowering::packRowsAcross(const Index &row, int64_t rows) {
   });
 }
 
-LogicalResult DotLowering::emitStrip(const Index &row, int64_t rows) {
-  if (packA && failed(a[0].rowStride == 1 ? packRowsAcross(row, rows) : packRows(row, rows)))
+LogicalResult DotLowering::emitStrip(const Strip &strip) {
+  if (packA && failed(a[0].rowStride == 1 ? packRowsAcross(strip) : packRows(strip)))
     return failure();
   return blocks.forPanels(
-      [&](const Index &column, int64_t columns) { return emitTile(row, rows, column, columns); });
+      [&](const Index &column, int64_t columns) { return emitTile(strip, column, columns); });
+}
+
+LogicalResult DotLowering::emitStrips() {
+  // What lies in the copy after the last rows is read, but not what comes of it.
+  bool isCopy = packA && a[0].rowStride != 1 && !lowering.machine.matrixTile;
+  if (isCopy && blocks.lastStripIsNearlyWhole())
+    return blocks.forAnyStrips(
+        [&](const Index &row, Value count) { return emitStrip({row, plan.rows, count}); });
+  return blocks.forStrips([&](const Index &row, int64_t rows) { return emitStrip({row, rows}); });
 }
 
 void DotLowering::multiply(const Panel &left, const Panel &right, Value target, int64_t rows,
@@ -309,14 +342,14 @@ void DotLowering::multiply(const Panel &left, const Panel &right, Value target, 
                             left.depthStride, right.depthStride, plan.panel, accumulate);
 }
 
-LogicalResult DotLowering::emitTile(const Index &row, int64_t rows, const Index &column,
-                                    int64_t columns) {
+LogicalResult DotLowering::emitTile(const Strip &strip, const Index &column, int64_t columns) {
+  int64_t rows = strip.rows;
   IndexSpace &space = emitter.space();
   auto placed = [&](Panel panel, const Index &at) {
     panel.offset = panel.offset ? lowering.add(panel.offset, space.scalar(at)) : space.scalar(at);
     return panel;
   };
-  Index left = packA ? Index(0) : space.scale(row, a[0].rowStride);
+  Index left = packA ? Index(0) : space.scale(strip.begin, a[0].rowStride);
   Index right = packB ? space.scale(space.subtract(column, blocks.columnBegin), view.k)
                       : space.scale(column, b[0].rowStride);
   Panel a0 = placed(a[0], left), b0 = placed(b[0], right);
@@ -328,7 +361,7 @@ LogicalResult DotLowering::emitTile(const Index &row, int64_t rows, const Index 
     multiply(a0, b1, c[1], rows, columns, false);
     multiply(im, b0, c[1], rows, columns, true);
   }
-  return emitEpilogue(row, rows, column, columns);
+  return emitEpilogue(strip, column, columns);
 }
 
 /// The finished sum at a row and column of the tile, as the dot's element type.
@@ -352,24 +385,22 @@ Element DotLowering::sum(Value row, const Index &localColumn) {
   return result;
 }
 
-LogicalResult DotLowering::emitEpilogue(const Index &row, int64_t rows, const Index &column,
-                                        int64_t columns) {
+LogicalResult DotLowering::emitEpilogue(const Strip &strip, const Index &column, int64_t columns) {
   IndexSpace &space = emitter.space();
-  return forRange(emitter, index(0), index(rows), rows, [&](const Index &i) {
+  return forRows(strip, [&](const Index &i, const Index &row) {
     for (int64_t r = 0; r * plan.lanes < columns; ++r) {
       int64_t present = std::min(plan.lanes, columns - r * plan.lanes);
       Value mask = makeMask(builder, lowering.loc(), present, plan.lanes);
       ElementEmitter::Tile tile(emitter, plan.lanes, mask, present);
       Index lane = space.add(column, r * plan.lanes);
       lane.lane = plan.lanes > 1 ? 1 : 0;
-      Position expected = view.result(space, blocks.batch, space.add(row, i), lane);
+      Position expected = view.result(space, blocks.batch, row, lane);
       emitter.bind(product, [&](const Position &at) -> FailureOr<Element> {
         if (!(at == expected))
           return view.op->emitOpError("is read at another place than it is computed for");
         return sum(space.scalar(i), Index(r * plan.lanes));
       });
-      LogicalResult done =
-          emitProductOutputs(lowering, emitter, view, blocks.batch, space.add(row, i), lane);
+      LogicalResult done = emitProductOutputs(lowering, emitter, view, blocks.batch, row, lane);
       emitter.unbind(product);
       if (failed(done))
         return failure();
@@ -382,7 +413,7 @@ LogicalResult DotLowering::emitEpilogue(const Index &row, int64_t rows, const In
 /// of two, so that rows do not meet in one set of the L1 cache; and of few kinds, so
 /// that products of many depths call the same tiles.
 static int64_t packedStride(int64_t k) {
-  int64_t stride = 1024;
+  int64_t stride = 4096;
   while (stride < k)
     stride *= 4;
   return stride + 16;
@@ -442,8 +473,7 @@ LogicalResult DotLowering::run() {
   }
   if (packB && failed(packColumns()))
     return failure();
-  LogicalResult done =
-      blocks.forStrips([&](const Index &row, int64_t rows) { return emitStrip(row, rows); });
+  LogicalResult done = emitStrips();
   kernel.setScratchBytes(scratchBytes);
   return done;
 }

@@ -39,11 +39,14 @@ void MatrixBlocks::splitTask() {
 }
 
 LogicalResult MatrixBlocks::forTiles(Body body, const Index &begin, Value end, int64_t size,
-                                     int64_t extent) {
+                                     int64_t extent, int64_t blockSize) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
   int64_t whole = extent / size * size, rest = extent - whole;
   IndexSpace &space = emitter.space();
+  // Transfers of a machine with matrix units stand in the loop.
+  if (blockSize == size && rest == 0 && !lowering.machine.matrixTile)
+    return body(begin, size);
   if (whole) {
     Value upper = lowering.minimum(end, whole);
     auto loop =
@@ -64,4 +67,25 @@ LogicalResult MatrixBlocks::forTiles(Body body, const Index &begin, Value end, i
   builder.setInsertionPointToStart(branch.thenBlock());
   ElementEmitter::Level level(emitter, branch);
   return body(Index(whole), rest);
+}
+
+bool MatrixBlocks::lastStripIsNearlyWhole() const {
+  int64_t rest = problem.m % sizes.rows;
+  // At most a sixteenth of the work is on rows that are none.
+  return problem.m > sizes.rows && 2 * rest >= sizes.rows && 16 * (sizes.rows - rest) <= problem.m;
+}
+
+LogicalResult MatrixBlocks::forAnyStrips(StripBody body) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  IndexSpace &space = emitter.space();
+  auto loop = builder.create<scf::ForOp>(loc, space.scalar(rowBegin), rowEnd,
+                                         lowering.constant(sizes.rows));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  ElementEmitter::Level level(emitter, loop);
+  Value at = loop.getInductionVar();
+  int64_t last = (problem.m - 1) / sizes.rows * sizes.rows;
+  Value left = builder.create<arith::SubIOp>(loc, lowering.constant(problem.m), at);
+  return body(space.variable(at, 0, last, sizes.rows), lowering.minimum(left, sizes.rows));
 }

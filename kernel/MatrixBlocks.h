@@ -31,11 +31,17 @@ public:
   using Body = llvm::function_ref<mlir::LogicalResult(const Index &begin, int64_t extent)>;
   /// Loops over the block's strips: whole ones, then the matrix's last.
   mlir::LogicalResult forStrips(Body body) {
-    return forTiles(body, rowBegin, rowEnd, sizes.rows, problem.m);
+    return forTiles(body, rowBegin, rowEnd, sizes.rows, problem.m, sizes.blockRows);
   }
+  /// Whether the last strip is nearly a whole one: as one more of them, on a copy
+  /// of its rows, it costs little more time and none of the code.
+  bool lastStripIsNearlyWhole() const;
+  using StripBody = llvm::function_ref<mlir::LogicalResult(const Index &begin, mlir::Value rows)>;
+  /// The same in one loop, for any strip: `rows` are those that there are.
+  mlir::LogicalResult forAnyStrips(StripBody body);
   /// The same over its panels.
   mlir::LogicalResult forPanels(Body body) {
-    return forTiles(body, columnBegin, columnEnd, sizes.panel, problem.n);
+    return forTiles(body, columnBegin, columnEnd, sizes.panel, problem.n, sizes.blockColumns);
   }
 
   Index batch, rowBegin, columnBegin;
@@ -43,7 +49,7 @@ public:
 
 private:
   mlir::LogicalResult forTiles(Body body, const Index &begin, mlir::Value end, int64_t size,
-                               int64_t extent);
+                               int64_t extent, int64_t blockSize);
 
   FusionLowering &lowering;
   ElementEmitter &emitter;

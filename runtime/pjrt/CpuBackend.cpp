@@ -13,6 +13,7 @@
 #include "input/Reader.h"
 #include "input/StablehloOps.h"
 #include "runtime/pjrt/Interrupt.h"
+#include "runtime/pjrt/WarmUp.h"
 #include "support/Error.h"
 #include "target/cpu/Timing.h"
 
@@ -345,7 +346,10 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> loadSerialized(llvm::StringRef by
 Backend cpuBackend() {
   // Ctrl-C reaches running programs from the first client on, not from the
   // moment that the library is loaded: it may be there and not be used.
-  return {compile, loadSerialized, [] { installInterruptHandler(); }};
+  return {compile, loadSerialized, [] {
+            installInterruptHandler();
+            warmUp();
+          }};
 }
 
 std::string cpuStatisticsJson() {

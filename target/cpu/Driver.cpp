@@ -492,6 +492,7 @@ LogicalResult DriverEmitter::run() {
   function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, layout.symbol, llvmModule);
   setFunctionAttributes(*function, machine);
+  function->addFnAttr(kFrameAttribute);
   emitEntry();
   emitBlock(program.getBlock());
   builder.CreateRet(builder.getInt32(0));

@@ -62,4 +62,8 @@ void setObjectSymbol(kernel::FuncOp kernel, llvm::StringRef symbol);
 /// the vector width, no unwinding.
 void setFunctionAttributes(llvm::Function &function, const machine::Machine &machine);
 
+/// The attribute of functions whose time goes by in those that they call: the code
+/// generator may spend less on them.
+inline constexpr llvm::StringLiteral kFrameAttribute = "spokeshave-frame";
+
 } // namespace spokeshave::cpu

@@ -10,6 +10,8 @@
 #include "kernel/Types.h"
 #include "target/cpu/Timing.h"
 
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
@@ -171,28 +173,67 @@ LogicalResult KernelCompiler::addCallees(const Callees &callees) {
 /// A call and its function are some ten instructions: smaller loops stay in place.
 static constexpr int64_t kSmallestSharedLoop = 24;
 
+namespace {
+
+/// A loop that can be a function, if it stands in several kernels.
+struct LoopCandidate {
+  scf::ForOp loop;
+  size_t hash; ///< equal for equal loops
+};
+
+/// Size and hash of operations with all that is in them. Operands, but for their
+/// types, are left out: values have no names that two kernels share.
+struct LoopScan {
+  int64_t size = 0;
+  size_t hash = 0;
+  bool polls = false; ///< the kernel knows where
+
+  void add(Operation &op, SmallVectorImpl<LoopCandidate> &candidates);
+};
+
+void LoopScan::add(Operation &op, SmallVectorImpl<LoopCandidate> &candidates) {
+  LoopScan inner;
+  inner.size = 1;
+  inner.polls = isa<kernel::CancelledOp>(op);
+  inner.hash = OperationEquivalence::computeHash(&op, OperationEquivalence::ignoreHashValue,
+                                                 OperationEquivalence::ignoreHashValue,
+                                                 OperationEquivalence::IgnoreLocations);
+  for (Region &region : op.getRegions())
+    for (Operation &nested : region.getOps())
+      inner.add(nested, candidates);
+  if (auto loop = dyn_cast<scf::ForOp>(op);
+      loop && loop.getNumResults() == 0 && inner.size >= kSmallestSharedLoop && !inner.polls)
+    candidates.push_back({loop, inner.hash});
+  size += inner.size;
+  polls |= inner.polls;
+  hash = llvm::hash_combine(hash, inner.hash);
+}
+
+} // namespace
+
 void KernelCompiler::shareLoops(ArrayRef<kernel::FuncOp> kernels) {
+  SmallVector<LoopCandidate> candidates;
+  for (kernel::FuncOp kernel : kernels) {
+    LoopScan scan;
+    scan.add(*kernel, candidates);
+  }
+  llvm::DenseMap<size_t, int64_t> hashes;
+  for (const LoopCandidate &candidate : candidates)
+    ++hashes[candidate.hash];
   struct Found {
     std::string content;
     llvm::SetVector<Value> captured;
   };
   DenseMap<Operation *, Found> found;
   llvm::StringMap<int64_t> counts;
-  for (kernel::FuncOp kernel : kernels)
-    kernel->walk([&](scf::ForOp loop) {
-      int64_t size = 0;
-      bool polls = false; // the kernel knows where
-      loop->walk([&](Operation *op) {
-        ++size;
-        polls |= isa<kernel::CancelledOp>(op);
-      });
-      if (loop.getNumResults() > 0 || size < kSmallestSharedLoop || polls)
-        return;
-      Found entry;
-      entry.content = keys.write(loop, entry.captured);
-      ++counts[entry.content];
-      found[loop] = std::move(entry);
-    });
+  for (const LoopCandidate &candidate : candidates) {
+    if (hashes[candidate.hash] < 2)
+      continue; // its text, which takes longer, is that of no other
+    Found entry;
+    entry.content = keys.write(candidate.loop, entry.captured);
+    ++counts[entry.content];
+    found[candidate.loop] = std::move(entry);
+  }
   for (kernel::FuncOp kernel : kernels)
     kernel->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
       auto entry = found.find(loop);
@@ -204,6 +245,16 @@ void KernelCompiler::shareLoops(ArrayRef<kernel::FuncOp> kernels) {
       sharedLoops[loop] = {symbol, entry->second.captured.takeVector()};
       return WalkResult::skip(); // it is called as a whole
     });
+}
+
+/// Whether a function mostly calls tiles of a product. Gathers take an address apart
+/// that the fast selection of instructions leaves in wide registers.
+static bool isFrame(const llvm::Function &function, const Callees &callees) {
+  return !callees.tiles.empty() &&
+         llvm::none_of(llvm::instructions(function), [](const llvm::Instruction &instruction) {
+           auto *call = dyn_cast<llvm::IntrinsicInst>(&instruction);
+           return call && call->getIntrinsicID() == llvm::Intrinsic::masked_gather;
+         });
 }
 
 LogicalResult KernelCompiler::emit(kernel::FuncOp kernel, KernelInfo &info) {
@@ -225,7 +276,10 @@ LogicalResult KernelCompiler::emit(kernel::FuncOp kernel, KernelInfo &info) {
   code->scratchBytes = kernel.getScratchBytes();
   code->taskCostNs = kernel.getTaskCostNs();
   code->pollsCancel = kernel.getPollsCancel();
-  info.instructions = module.getFunction(code->symbol)->getInstructionCount();
+  llvm::Function &function = *module.getFunction(code->symbol);
+  if (isFrame(function, callees))
+    function.addFnAttr(kFrameAttribute);
+  info.instructions = function.getInstructionCount();
   if (failed(addCallees(callees)))
     return failure();
   addCompiled(std::move(key), code, &info);

@@ -12,6 +12,7 @@
 #include "target/cpu/ObjectEmission.h"
 
 #include "support/Error.h"
+#include "target/cpu/EmitKernel.h"
 #include "target/cpu/Timing.h"
 
 #include "llvm/IR/LLVMContext.h"
@@ -19,6 +20,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Pass.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -164,6 +166,26 @@ void optimize(llvm::Module &module, llvm::TargetMachine &target) {
   manager.run(module, modules);
 }
 
+/// Lets LLVM's fast selector take what it knows of functions that are frames of
+/// others; the rest of them, and all of other functions, goes through the selection
+/// DAG, which takes twice as long over addresses and branches.
+class ChooseSelector : public llvm::FunctionPass {
+public:
+  explicit ChooseSelector(llvm::TargetMachine &target) : FunctionPass(ID), target(target) {}
+  static char ID;
+
+  llvm::StringRef getPassName() const override { return "Choose the instruction selector"; }
+  bool runOnFunction(llvm::Function &function) override {
+    target.setFastISel(function.hasFnAttribute(kFrameAttribute));
+    return false;
+  }
+  void getAnalysisUsage(llvm::AnalysisUsage &usage) const override { usage.setPreservesAll(); }
+
+private:
+  llvm::TargetMachine &target;
+};
+char ChooseSelector::ID = 0;
+
 /// The code generator's passes without those that cost more than they give here.
 /// Reducing the strength of addresses takes up to four fifths of the time, since
 /// it weighs all ways to write each address against all others; the kernel level
@@ -172,21 +194,28 @@ void optimize(llvm::Module &module, llvm::TargetMachine &target) {
 /// freezes nor integers beyond 64 bits.
 class CodePassManager : public llvm::legacy::PassManager {
 public:
+  explicit CodePassManager(llvm::TargetMachine &target) : target(target) {}
   void add(llvm::Pass *pass) override {
     static constexpr llvm::StringLiteral kLeftOut[] = {
         "Loop Strength Reduction", "Canonicalize Freeze Instructions in Loops",
         "Expand large div/rem", "Expand large fp convert"};
-    if (llvm::is_contained(kLeftOut, pass->getPassName()))
+    if (llvm::is_contained(kLeftOut, pass->getPassName())) {
       delete pass;
-    else
-      llvm::legacy::PassManager::add(pass);
+      return;
+    }
+    if (pass->getPassName() == "X86 DAG->DAG Instruction Selection")
+      llvm::legacy::PassManager::add(new ChooseSelector(target));
+    llvm::legacy::PassManager::add(pass);
   }
+
+private:
+  llvm::TargetMachine &target;
 };
 
 llvm::Error generate(llvm::Module &module, llvm::TargetMachine &target, llvm::CodeGenFileType type,
                      llvm::SmallVectorImpl<char> &out) {
   llvm::raw_svector_ostream os(out);
-  CodePassManager manager;
+  CodePassManager manager(target);
   if (target.addPassesToEmitFile(manager, os, nullptr, type, /*DisableVerify=*/true))
     return makeError(ErrorCode::Internal, "the code generator cannot write object code");
   manager.run(module);

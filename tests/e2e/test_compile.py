@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What compiling costs: kernels are shared, time grows with length and no faster."""
 
+import os
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -107,3 +111,14 @@ def test_time_is_linear(program, length):
 
     cost(2)  # what only the first compilation pays
     assert cost(4 * length) < 6 * cost(length) + 10
+
+
+@pytest.mark.parametrize("setting", ["0", "1"])
+def test_process_ends_while_it_warms_up(setting):
+    """The compilation in the background ends before what it uses goes."""
+    program = "import jax; jax.devices('spokeshave'); print('done')"
+    environment = dict(os.environ, SPOKESHAVE_WARM_UP=setting)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

@@ -13,13 +13,13 @@
 // CHECK: call void @tile_dot.[[TILE]](
 // CHECK-NOT: define {{.*}}void @tile_dot.
 // OBJECTS: 2 kernels in {{[34]}} objects, 0 of them shared
-func.func @main(%x: tensor<240x96xf32>, %y: tensor<96x64xf32>, %z: tensor<240x96xf32>)
-    -> (tensor<240x64xf32>, tensor<240x64xf32>) {
+func.func @main(%x: tensor<120x96xf32>, %y: tensor<96x64xf32>, %z: tensor<120x96xf32>)
+    -> (tensor<120x64xf32>, tensor<120x64xf32>) {
   %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]
-    : (tensor<240x96xf32>, tensor<96x64xf32>) -> tensor<240x64xf32>
-  %1 = stablehlo.exponential %0 : tensor<240x64xf32>
+    : (tensor<120x96xf32>, tensor<96x64xf32>) -> tensor<120x64xf32>
+  %1 = stablehlo.exponential %0 : tensor<120x64xf32>
   %2 = stablehlo.dot_general %z, %y, contracting_dims = [1] x [0]
-    : (tensor<240x96xf32>, tensor<96x64xf32>) -> tensor<240x64xf32>
-  %3 = stablehlo.sine %2 : tensor<240x64xf32>
-  return %1, %3 : tensor<240x64xf32>, tensor<240x64xf32>
+    : (tensor<120x96xf32>, tensor<96x64xf32>) -> tensor<120x64xf32>
+  %3 = stablehlo.sine %2 : tensor<120x64xf32>
+  return %1, %3 : tensor<120x64xf32>, tensor<120x64xf32>
 }
