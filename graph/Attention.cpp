@@ -157,7 +157,8 @@ sh::ReduceOp Matcher::reductionOf(Value value, bool isMaximum) {
       if (auto broadcast = bound.getDefiningOp<sh::BroadcastInDimOp>())
         scalar = broadcast.getOperand();
       auto constant = scalar.getDefiningOp<sh::ConstantOp>();
-      auto number = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+      auto number =
+          constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
       if (!number || !isa<FloatType>(number.getElementType()))
         return false;
       APFloat bits = number.getSplatValue<APFloat>();
@@ -434,6 +435,15 @@ static std::optional<Ramp> rampOf(Value value) {
   return std::nullopt;
 }
 
+/// A predicate that is the same everywhere.
+static bool isSplatOf(Value value, bool wanted) {
+  if (auto broadcast = value.getDefiningOp<sh::BroadcastInDimOp>())
+    value = broadcast.getOperand();
+  auto constant = value.getDefiningOp<sh::ConstantOp>();
+  auto number = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+  return number && number.getElementType().isInteger(1) && number.getSplatValue<bool>() == wanted;
+}
+
 /// The mask as row + offset >= key, by dimensions of `mask`.
 static std::optional<CausalMask> visibleKeys(Value mask, int64_t &keyDim) {
   Operation *op = mask.getDefiningOp();
@@ -461,11 +471,16 @@ static std::optional<CausalMask> visibleKeys(Value mask, int64_t &keyDim) {
     return row ? std::optional(CausalMask{*row, found->offset, found->compare, found->isAlone})
                : std::nullopt;
   }
-  // Each term of a conjunction hides keys.
-  if (isa_and_nonnull<sh::AndOp>(op)) {
-    for (Value operand : op->getOperands())
-      if (std::optional<CausalMask> found = visibleKeys(operand, keyDim))
-        return CausalMask{found->rowDim, found->offset, found->compare, /*isAlone=*/false};
+  // Each term of a conjunction hides keys; select(a, b, false) is one.
+  auto select = dyn_cast_or_null<sh::SelectOp>(op);
+  if (isa_and_nonnull<sh::AndOp>(op) || (select && isSplatOf(select.getOnFalse(), false))) {
+    for (unsigned i : {0u, 1u}) {
+      if (op->getOperand(i).getType() != mask.getType())
+        continue;
+      bool isAlone = isSplatOf(op->getOperand(1 - i), true);
+      if (std::optional<CausalMask> found = visibleKeys(op->getOperand(i), keyDim))
+        return CausalMask{found->rowDim, found->offset, found->compare, found->isAlone && isAlone};
+    }
     return std::nullopt;
   }
   auto compare = dyn_cast_or_null<sh::CompareOp>(op);

@@ -38,11 +38,13 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-constexpr int64_t kRows = 256, kKeys = 512;
+constexpr int64_t kRows = 512, kKeys = 512;
 /// A run without a divisor that suits is one block up to this.
 constexpr int64_t kMostRows = 2048, kFewestRows = 32;
 /// Registers of scores that are worked on at once, for maxima and for weights.
-constexpr int64_t kForMaxima = 32, kForWeights = 8;
+constexpr int64_t kForMaxima = 64, kForWeights = 32;
+/// Groups of a result.
+constexpr int64_t kForResults = 16;
 
 /// Rows in near memory.
 struct Rows {
@@ -473,6 +475,8 @@ LogicalResult UnitAttention::emitResult(const Index &first, int64_t count) {
     for (auto [value, other] : llvm::zip_equal(totals, rotated))
       value = value + other;
   }
+  for (Num &total : totals)
+    total = 1.0 / total;
   for (int64_t g = 0; g < count; ++g) {
     Index row = space.scale(space.add(first, g), kTileRows);
     int64_t rows = rowsOf(first, g);
@@ -480,10 +484,12 @@ LogicalResult UnitAttention::emitResult(const Index &first, int64_t count) {
       int64_t across = std::min(kTileColumns, view.width - column);
       Value on = mask(across, rows);
       ElementEmitter::Tile tile(emitter, ElementEmitter::Tile::Rows{rows, across}, on);
-      Num mixed = loadRows(out, space.add(space.scale(row, out.stride), column)) / totals[g];
+      Num mixed = loadRows(out, space.add(space.scale(row, out.stride), column)) * totals[g];
       mixed = finishedSum(mixed, sumType);
       if (result) {
-        storeRows(toMemory(finishedSum(mixed, element), element), *result,
+        if (element != sumType)
+          mixed = finishedSum(mixed, element);
+        storeRows(toMemory(mixed, element), *result,
                   space.add(space.scale(row, result->stride), column), on);
         continue;
       }
@@ -560,7 +566,7 @@ LogicalResult UnitAttention::run() {
     if (failed(emitKeys(Index(whole * blocks.keys), rest)))
       return failure();
   }
-  return forGroups(kForWeights,
+  return forGroups(kForResults,
                    [&](const Index &first, int64_t count) { return emitResult(first, count); });
 }
 
