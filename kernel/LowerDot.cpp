@@ -437,6 +437,13 @@ LogicalResult kernel::lowerDot(FusionLowering &lowering) {
     // A vector is one row rather than one column of a tile.
     if (problem->n == 1 && problem->m > 1)
       problem = swapped(std::move(problem));
+    // Rows of two dimensions that do not lie beside each other.
+    if (problem->rowExtents.size() > 1 && problem->m / problem->rowExtents.front() >= 128 &&
+        !readsLeftInPlace(lowering, *problem, emitter)) {
+      std::unique_ptr<MatrixProblem> other = hoisted(matrixOf(*dots.begin()));
+      if (readsLeftInPlace(lowering, *other, emitter))
+        problem = std::move(other);
+    }
     return lowerUnitDot(lowering, *problem, emitter);
   }
   if (shouldSwap(*problem, emitter))

@@ -59,6 +59,11 @@ public:
       : lowering(lowering), view(problem), emitter(emitter), builder(lowering.builder),
         product(problem.op->getResult(0)), accumulator(accumulatorType(problem.op)) {}
   LogicalResult run();
+  bool readsLeftInPlace() {
+    makeProbes();
+    classify(left, true);
+    return left.form != Operand::Form::Packed;
+  }
 
 private:
   Location loc() { return lowering.loc(); }
@@ -66,8 +71,10 @@ private:
   Value scratch(int64_t elements, Type element);
 
   // Before the plan: how everything lies.
+  Index makeProbe(int64_t extent);
   void makeProbes();
   void classify(Operand &operand, bool isLeft);
+  void classifySplit(Operand &operand);
   void findOutputs();
   void findInputs();
   void choosePlan();
@@ -101,6 +108,7 @@ private:
   SmallVector<int64_t> batchExtents;
   SmallVector<BlockDimension> dims;
   Index probeBatch, probeRow, probeColumn, probeDepth;
+  int64_t depthPart = 1; ///< of k, where lhs's has two dimensions
   SmallVector<int64_t> radices;
 
   Operand left, right;
@@ -135,6 +143,14 @@ Value UnitDotLowering::scratch(int64_t elements, Type element) {
 // How everything lies
 //===----------------------------------------------------------------------===//
 
+Index UnitDotLowering::makeProbe(int64_t extent) {
+  // No constant: quotients of it would fold.
+  Value any =
+      builder.create<arith::AddIOp>(loc(), lowering.kernel.getTask(), index(dims.size() + 1));
+  dims.push_back({any, 1, extent, -1});
+  return emitter.space().variable(any, 0, std::max<int64_t>(extent - 1, 1));
+}
+
 /// Variables that stand for any batch, row, column and step of k. No code remains
 /// of them.
 void UnitDotLowering::makeProbes() {
@@ -143,23 +159,26 @@ void UnitDotLowering::makeProbes() {
       batchExtents.push_back(extent);
   if (view.batchExtents.empty() && view.batch > 1)
     batchExtents.push_back(view.batch);
-  Value task = lowering.kernel.getTask();
-  auto probe = [&](int64_t extent) {
-    // No constant: quotients of it would fold.
-    Value any = builder.create<arith::AddIOp>(loc(), task, index(dims.size() + 1));
-    dims.push_back({any, 1, extent, -1});
-    return emitter.space().variable(any, 0, std::max<int64_t>(extent - 1, 1));
-  };
   int64_t stride = view.batch;
   for (int64_t extent : batchExtents) {
     stride /= extent;
-    probeBatch = emitter.space().add(probeBatch, emitter.space().scale(probe(extent), stride));
+    probeBatch = emitter.space().add(probeBatch, emitter.space().scale(makeProbe(extent), stride));
   }
-  probeRow = probe(view.m), probeColumn = probe(view.n), probeDepth = probe(view.k);
+  probeRow = makeProbe(view.m), probeColumn = makeProbe(view.n), probeDepth = makeProbe(view.k);
 }
 
 std::optional<AffineBox> UnitDotLowering::boxAt(const Index &linear) {
   return boxOf(linear, dims);
+}
+
+/// The input that `value` is a mere movement of, or null.
+static BlockArgument inputBeneath(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<hlo::ReshapeOp, hlo::TransposeOp>(op))
+      return {};
+    value = op->getOperand(0);
+  }
+  return cast<BlockArgument>(value);
 }
 
 /// Whether the units take elements of this type as they are.
@@ -178,7 +197,7 @@ void UnitDotLowering::classify(Operand &operand, bool isLeft) {
   std::optional<DirectRead> read =
       isLeft ? view.directLhs(emitter, probeBatch) : view.directRhs(emitter, probeBatch);
   if (!read)
-    return;
+    return isLeft ? classifySplit(operand) : void();
   // One row or step of k alone may lie as it pleases.
   int64_t far = cast<MemRefType>(read->buffer.getType()).getNumElements() + 1;
   bool alongDepth = read->secondStride == 1 && view.k > 1;
@@ -201,6 +220,32 @@ void UnitDotLowering::classify(Operand &operand, bool isLeft) {
     return;
   operand.buffer = read->buffer;
   operand.form = isLeft == alongDepth ? Operand::Form::Direct : Operand::Form::Turned;
+}
+
+/// Where k is made of two dimensions of the input that do not lie beside each other
+/// (heads and their features, say), transfers bring them together.
+void UnitDotLowering::classifySplit(Operand &operand) {
+  IndexSpace &space = emitter.space();
+  BlockArgument input = inputBeneath(operand.tensor);
+  if (!input || typeOf(input).getRank() == 0)
+    return;
+  depthPart = typeOf(input).getShape().back();
+  if (depthPart < 2 || view.k % depthPart != 0 || view.k == depthPart ||
+      lowering.machine.matrixTile % depthPart != 0)
+    return;
+  Index outer = makeProbe(view.k / depthPart), inner = makeProbe(depthPart);
+  Index depth = space.add(space.scale(outer, depthPart), inner);
+  std::optional<Position> at = view.lhsAt(space, probeBatch, probeRow, depth);
+  SmallVector<InputRead> reads;
+  if (!at || !collectReads(emitter, operand.tensor, *at, {}, reads) || reads.size() != 1)
+    return;
+  std::optional<AffineBox> box = boxOf(reads[0].linear, dims, /*inOrder=*/true);
+  int64_t rank = box ? box->dims.size() : 0, first = batchExtents.size();
+  if (rank < 3 || box->dims[rank - 1].number != first + 4 ||
+      box->dims[rank - 2].number != first + 3 || box->dims[rank - 3].number != first)
+    return;
+  operand.box = box, operand.buffer = emitter.inputBuffer(input.getArgNumber());
+  operand.form = Operand::Form::Direct;
 }
 
 void UnitDotLowering::findOutputs() {
@@ -293,6 +338,10 @@ void UnitDotLowering::setBlocks() {
   int64_t sizes[] = {plan.rows, plan.columns, plan.depth};
   for (int64_t d = 0; d < 3; ++d)
     dims[first + d].size = sizes[d], dims[first + d].digit = first + d;
+  if (int64_t(dims.size()) == first + 5) { // k in two parts
+    dims[first + 3].size = plan.depth / depthPart, dims[first + 3].digit = first + 2;
+    dims[first + 4].size = depthPart;
+  }
 }
 
 void UnitDotLowering::declareWindows() {
@@ -301,7 +350,7 @@ void UnitDotLowering::declareWindows() {
     for (const AffineBox::Dimension &dim : box->dims)
       if (dim.number >= 0)
         linear.terms.push_back({dims[dim.number].probe, dim.stride});
-    box = boxAt(linear);
+    box = boxOf(linear, dims, box->inOrder);
   };
   auto declare = [&](std::optional<AffineBox> &box, Value buffer) {
     again(box);
@@ -399,8 +448,7 @@ LogicalResult
 UnitDotLowering::forBlockLanes(int64_t extent, const Index &begin, int64_t limit,
                                llvm::function_ref<LogicalResult(const Index &)> body) {
   IndexSpace &space = emitter.space();
-  int64_t lanes = std::min<int64_t>(lowering.machine.lanes(32),
-                                    llvm::PowerOf2Ceil(std::max<int64_t>(extent, 2)));
+  int64_t lanes = std::min<int64_t>(lowering.machine.lanes(32), llvm::PowerOf2Ceil(extent));
   for (int64_t at = 0; at < extent; at += lanes) {
     Value mask;
     int64_t present = std::min(lanes, extent - at);
@@ -414,7 +462,7 @@ UnitDotLowering::forBlockLanes(int64_t extent, const Index &begin, int64_t limit
     }
     ElementEmitter::Tile tile(emitter, lanes, mask, present);
     Index lane(at);
-    lane.lane = 1;
+    lane.lane = lanes > 1 ? 1 : 0;
     if (failed(body(lane)))
       return failure();
   }
@@ -512,7 +560,9 @@ LogicalResult UnitDotLowering::emitEpilogueAt(const Index &row, const Index &col
     Index from = space.add(space.scale(row, plan.columns), column);
     from.lane = 0;
     Value offset = lowering.add(sumsOffset, space.scalar(from));
-    Type type = VectorType::get({emitter.lanes()}, accumulator);
+    Type type = accumulator;
+    if (emitter.lanes() > 1)
+      type = VectorType::get({emitter.lanes()}, accumulator);
     Num sum(emitter.context(),
             builder.create<LoadOp>(loc(), type, sums, ValueRange{offset}, Value(), 1));
     return Element{finishedSum(sum, typeOf(product).getElementType()), {}};
@@ -645,6 +695,11 @@ bool kernel::suitsUnits(const FusionLowering &lowering, const MatrixProblem &pro
   return (accumulator.isF32() ||
           (accumulator.isInteger(32) && lowering.machine.matrixPushCyclesOfBytes)) &&
          fits(problem.left) && fits(problem.right);
+}
+
+bool kernel::readsLeftInPlace(FusionLowering &lowering, MatrixProblem &problem,
+                              ElementEmitter &emitter) {
+  return UnitDotLowering(lowering, problem, emitter).readsLeftInPlace();
 }
 
 LogicalResult kernel::lowerUnitDot(FusionLowering &lowering, MatrixProblem &problem,

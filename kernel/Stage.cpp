@@ -256,6 +256,12 @@ Value Stager::relative(Value index, Value shift) {
     shift = builder.createOrFold<arith::IndexCastOp>(loc, vector.getElementType(), shift);
     shift = builder.create<vector::BroadcastOp>(loc, vector, shift);
   }
+  // Constants stay last: they become displacements of one address.
+  if (auto sum = index.getDefiningOp<arith::AddIOp>();
+      sum && sum.getRhs().getDefiningOp<arith::ConstantIndexOp>()) {
+    Value moved = builder.createOrFold<arith::AddIOp>(loc, sum.getLhs(), shift);
+    return builder.createOrFold<arith::AddIOp>(loc, moved, sum.getRhs());
+  }
   return builder.createOrFold<arith::AddIOp>(loc, index, shift);
 }
 
