@@ -17,12 +17,14 @@
 // Blocks are larger than what they hold at the edges: rows and columns beyond are
 // computed from whatever is there and not written, so only k is exact.
 //
-// Rows of lhs must lie along k, else they are packed; rhs may lie either way.
+// Rows of lhs must lie along k; where they lie across, the cross-lane unit turns the
+// block. rhs may lie either way.
 //
 //===----------------------------------------------------------------------===//
 #include "kernel/LowerUnitDot.h"
 
 #include "kernel/BlockWindows.h"
+#include "kernel/TurnTiles.h"
 #include "kernel/UnitPlan.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,7 +44,7 @@ constexpr int64_t kUnrolledRegisters = 64;
 struct Operand {
   enum class Form {
     Direct, ///< as it lies: lhs along k, rhs along its columns
-    Turned, ///< as it lies: rhs along k
+    Turned, ///< as it lies: lhs along its rows, rhs along k
     Packed, ///< computed into scratch, as Direct
   } form = Form::Packed;
   Value tensor;
@@ -86,6 +88,7 @@ private:
   void splitTask();
   LogicalResult pack(Operand &operand, bool isLeft);
   LogicalResult packRow(Operand &operand, bool isLeft, const Index &outer, Value at);
+  void turnLeft();
   void multiply();
   LogicalResult emitEpilogue();
   bool canSumInOutput();
@@ -206,7 +209,7 @@ void UnitDotLowering::classify(Operand &operand, bool isLeft) {
   if (view.k == 1)
     read->secondStride = far;
   bool alongOuter = read->firstStride == 1 && read->secondStride > 1;
-  if (isLeft ? !alongDepth : !alongDepth && !alongOuter)
+  if (!alongDepth && !alongOuter)
     return;
   // Again in our own variables.
   Index linear = read->origin;
@@ -306,6 +309,7 @@ void UnitDotLowering::choosePlan() {
   shape.leftBytes = left.bytes, shape.rightBytes = right.bytes;
   shape.packsLeft = left.form != Operand::Form::Direct;
   shape.packsRight = right.form == Operand::Form::Packed;
+  shape.turnsLeft = left.form == Operand::Form::Turned;
   shape.rightAlongDepth = right.form == Operand::Form::Turned;
   shape.cutsDepth = reachesBeyond || (!shape.packsRight && left.form != Operand::Form::Packed);
   shape.outputBytes = 0;
@@ -511,6 +515,16 @@ LogicalResult UnitDotLowering::pack(Operand &operand, bool isLeft) {
   });
 }
 
+/// lhs from [k][row], as it lies, to [row][k].
+void UnitDotLowering::turnLeft() {
+  Type element = cast<MemRefType>(left.buffer.getType()).getElementType();
+  int64_t pitch = llvm::alignTo(plan.depth, 128), rows = llvm::alignTo(plan.rows, 128);
+  Value turned = scratch(rows * pitch, element);
+  turnTiles(builder, loc(), {left.buffer, plan.depth, plan.rows, plan.rows},
+            {turned, rows, pitch, pitch});
+  left.buffer = turned, left.outerStride = pitch;
+}
+
 /// The sums of this block of k: depth is a constant, so the last block may have a
 /// product of its own.
 void UnitDotLowering::multiply() {
@@ -667,6 +681,8 @@ LogicalResult UnitDotLowering::run() {
     return failure();
   if (left.form == Operand::Form::Direct)
     left.outerStride = plan.depth;
+  if (left.form == Operand::Form::Turned)
+    turnLeft();
   if (right.form == Operand::Form::Direct)
     right.outerStride = plan.columns;
   if (right.form == Operand::Form::Turned)
@@ -695,6 +711,11 @@ bool kernel::suitsUnits(const FusionLowering &lowering, const MatrixProblem &pro
   return (accumulator.isF32() ||
           (accumulator.isInteger(32) && lowering.machine.matrixPushCyclesOfBytes)) &&
          fits(problem.left) && fits(problem.right);
+}
+
+int64_t kernel::outerExtentOfLeft(const MatrixProblem &problem) {
+  BlockArgument input = inputBeneath(problem.left);
+  return input && typeOf(input).getRank() > 1 ? typeOf(input).getDimSize(0) : 1;
 }
 
 bool kernel::readsLeftInPlace(FusionLowering &lowering, MatrixProblem &problem,

@@ -216,7 +216,6 @@ public:
     op = dot, left = dot.getLhs(), right = dot.getRhs();
     batch = view.batch, m = view.m, n = view.n, k = depthRow = view.k;
     batchExtents.assign(view.batchExtents().begin(), view.batchExtents().end());
-    rowExtents.assign(view.rowExtents().begin(), view.rowExtents().end());
   }
   FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
                          const Index &depth) override {
@@ -322,17 +321,16 @@ private:
   std::unique_ptr<MatrixProblem> inner;
 };
 
-/// The outermost dimension of the rows counts as one of the batch.
+/// The outermost part of the rows counts as a dimension of the batch.
 class HoistedProblem : public MatrixProblem {
 public:
-  explicit HoistedProblem(std::unique_ptr<MatrixProblem> problem)
-      : extent(problem->rowExtents.front()), inner(std::move(problem)) {
+  HoistedProblem(std::unique_ptr<MatrixProblem> problem, int64_t extent)
+      : extent(extent), inner(std::move(problem)) {
     op = inner->op, left = inner->left, right = inner->right;
     batch = inner->batch * extent, m = inner->m / extent, n = inner->n;
     k = depthRow = inner->k;
     batchExtents = inner->batchExtents;
     batchExtents.push_back(extent);
-    rowExtents.assign(inner->rowExtents.begin() + 1, inner->rowExtents.end());
   }
   FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
                          const Index &depth) override {
@@ -447,8 +445,9 @@ std::unique_ptr<MatrixProblem> kernel::matrixOf(hlo::DotGeneralOp dot) {
 std::unique_ptr<MatrixProblem> kernel::swapped(std::unique_ptr<MatrixProblem> problem) {
   return std::make_unique<SwappedProblem>(std::move(problem));
 }
-std::unique_ptr<MatrixProblem> kernel::hoisted(std::unique_ptr<MatrixProblem> problem) {
-  return std::make_unique<HoistedProblem>(std::move(problem));
+std::unique_ptr<MatrixProblem> kernel::hoisted(std::unique_ptr<MatrixProblem> problem,
+                                               int64_t extent) {
+  return std::make_unique<HoistedProblem>(std::move(problem), extent);
 }
 std::unique_ptr<MatrixProblem> kernel::matrixOf(hlo::ConvolutionOp convolution, int64_t lanes) {
   return std::make_unique<ConvolutionProblem>(convolution, lanes);

@@ -29,8 +29,6 @@ public:
 
   /// Of the batch's dimensions, outermost first.
   llvm::ArrayRef<int64_t> batchExtents() const { return lhsBatch.extents; }
-  /// Of the rows' dimensions.
-  llvm::ArrayRef<int64_t> rowExtents() const { return lhsFree.extents; }
 
 private:
   struct Group {
@@ -62,10 +60,9 @@ public:
   int64_t batch = 1, m = 1, n = 1, k = 1;
   /// The innermost part of k along which lhs is packed: a divisor of k.
   int64_t depthRow = 1;
-  /// The batch and the rows as dimensions, outermost first; rows may have none.
-  llvm::SmallVector<int64_t> batchExtents, rowExtents;
-  mlir::Operation *op = nullptr; ///< its one result is the product
-  mlir::Value left, right;       ///< tensors whose elements lhs and rhs give
+  llvm::SmallVector<int64_t> batchExtents; ///< the batch as dimensions, outermost first
+  mlir::Operation *op = nullptr;           ///< its one result is the product
+  mlir::Value left, right;                 ///< tensors whose elements lhs and rhs give
 
   virtual mlir::FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
                                        const Index &depth) = 0;
@@ -107,8 +104,9 @@ std::unique_ptr<MatrixProblem> swapped(std::unique_ptr<MatrixProblem> problem);
 /// operand; null for anything that is not a pure movement.
 mlir::Value stepThrough(ElementEmitter &emitter, mlir::Operation *op, Position &position);
 
-/// The same product with the outermost dimension of its rows as one of the batch's.
-std::unique_ptr<MatrixProblem> hoisted(std::unique_ptr<MatrixProblem> problem);
+/// The same product with rows in `extent` parts, a divisor of m, which are a dimension
+/// of the batch.
+std::unique_ptr<MatrixProblem> hoisted(std::unique_ptr<MatrixProblem> problem, int64_t extent);
 
 /// Follows `value` at `position` through operations that only move data to an
 /// input of the fusion. `first` and `second` are variables within `position`.

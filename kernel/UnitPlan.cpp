@@ -24,7 +24,7 @@ constexpr int64_t kSublanes = 8, kLanes = 128, kRegister = 1024;
 /// transfers, addresses.
 constexpr double kTaskCycles = 450;
 /// Cycles for a register of the epilogue, and of a packed operand.
-constexpr double kEpilogueCycles = 1.2, kPackCycles = 4;
+constexpr double kEpilogueCycles = 1.2, kPackCycles = 4, kTurnCycles = 9;
 /// Cycles to load a tile of weights, and between two tiles.
 constexpr double kWeightCycles = 128, kStepCycles = 8;
 /// Cycles of the rows that share a set of weights, at most.
@@ -85,7 +85,8 @@ double Model::cycles(const UnitPlan &plan) const {
   double tiles = std::ceil(double(plan.columns) / tile) * std::ceil(double(plan.depth) / tile);
   double pushing = double(plan.rows) / kSublanes * push;
   double perTile = std::max(pushing, kWeightCycles);
-  double packed = (product.packsLeft ? double(plan.rows * plan.depth) : 0.0) +
+  double packed = (product.packsLeft ? double(plan.rows * plan.depth) : 0.0) *
+                      (product.turnsLeft ? kTurnCycles / kPackCycles : 1) +
                   (product.packsRight ? double(plan.depth * plan.columns) : 0.0);
   double steps = tiles / units * std::ceil(pushing / kMostStep);
   double work = tiles * perTile / units + steps * kStepCycles + kTaskCycles +
