@@ -97,7 +97,10 @@ double Model::cycles(const UnitPlan &plan) const {
   // Transfers. Windows that do not change from task to task are not loaded again.
   double speed = machine.farBytesPerCycle;
   bool wholeDepth = plan.depth >= product.k, wholeColumns = plan.columns >= product.n;
-  double left = moved(plan.rows, plan.depth, product.leftBytes, wholeDepth) / speed;
+  double left = product.leftRun ? moved(plan.rows * plan.depth / product.leftRun, product.leftRun,
+                                        product.leftBytes, /*whole=*/false)
+                                : moved(plan.rows, plan.depth, product.leftBytes, wholeDepth);
+  left /= speed;
   double right = product.rightAlongDepth
                      ? moved(plan.columns, plan.depth, product.rightBytes, wholeDepth) / speed
                      : moved(plan.depth, plan.columns, product.rightBytes, wholeColumns) / speed;
