@@ -101,6 +101,14 @@ int64_t Selector::addData(std::vector<char> bytes) {
   return offset;
 }
 
+void Selector::loadConstant(Instruction &load, Attribute value, std::vector<char> bytes) {
+  auto [known, isNew] = constants.try_emplace(value);
+  if (isNew)
+    known->second = addData(std::move(bytes));
+  load.imm = known->second;
+  load.object = objectAt(load.imm); // nobody writes there: no store holds it up
+}
+
 Reg Selector::constant(Attribute value, Type type) {
   Reg reg = newReg(type);
   auto elements = dyn_cast<DenseElementsAttr>(value);
@@ -132,7 +140,8 @@ Reg Selector::constant(Attribute value, Type type) {
     } else {
       std::vector<char> bytes(lanes.begin(), lanes.end());
       Instruction &load = emit(Opcode::Load, wide, numbers);
-      load.type = ElementType::I8, load.stride = 1, load.imm = addData(std::move(bytes));
+      load.type = ElementType::I8, load.stride = 1;
+      loadConstant(load, value, std::move(bytes));
     }
     Instruction &compare = emit(Opcode::CompareI, wide, reg, numbers);
     compare.predicate = uint8_t(prefix ? IntPredicate::Slt : IntPredicate::Ne);
@@ -145,7 +154,8 @@ Reg Selector::constant(Attribute value, Type type) {
     bytes.insert(bytes.end(), reinterpret_cast<char *>(&lane),
                  reinterpret_cast<char *>(&lane) + bytesEach);
   Instruction &load = emit(Opcode::Load, type, reg);
-  load.stride = bytesEach, load.imm = addData(std::move(bytes));
+  load.stride = bytesEach;
+  loadConstant(load, value, std::move(bytes));
   return reg;
 }
 
