@@ -267,10 +267,11 @@ bool BlockFuser::isReadOutside(int id, Value value) {
                       [&](const Use &use) { return use.cluster < 0 || find(use.cluster) != id; });
 }
 
-/// Loops in registers were fusions before.
+/// Loops in registers and attention were fusions before.
 static bool isNewFusion(Operation *op) {
   auto fusion = dyn_cast<FusionOp>(op);
-  return fusion && fusion.getKind() != FusionKind::While;
+  return fusion && fusion.getKind() != FusionKind::While &&
+         fusion.getKind() != FusionKind::Attention;
 }
 
 /// Lets what stays at top level, and what its regions take from here, read the

@@ -145,6 +145,18 @@ def FormLoops : Pass<"graph-form-loops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::spokeshave::graph::GraphDialect"];
 }
 
+def FormAttention : Pass<"graph-form-attention", "::mlir::func::FuncOp"> {
+  let summary = "two products around a softmax become a fusion";
+  let description = [{
+    Afterwards: each attention (Attention.h) whose scores have at least
+    `fewest-bytes` bytes as f32, and enough rows and keys for blocks, stands alone in
+    a graph.fusion of the kind attention.
+  }];
+  let options = [Option<"fewestBytes", "fewest-bytes", "int64_t", /*default=*/"0",
+                        "Bytes of the smallest scores that are worth it">];
+  let dependentDialects = ["::spokeshave::graph::GraphDialect"];
+}
+
 def Fuse : Pass<"graph-fuse", "::mlir::ModuleOp"> {
   let summary = "groups operations into fusions around heroes";
   let description = [{

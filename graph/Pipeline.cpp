@@ -51,6 +51,12 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
     // Whole loops first: what is left of the others is fused inside.
     if (options.registerLoops)
       manager.addNestedPass<func::FuncOp>(createFormLoops());
+    // Before what would take its products and its softmax apart.
+    if (options.attention) {
+      FormAttentionOptions attention;
+      attention.fewestBytes = options.fewestScoreBytes;
+      manager.addNestedPass<func::FuncOp>(createFormAttention(attention));
+    }
     manager.addPass(createFuse());
   } else
     manager.addNestedPass<func::FuncOp>(createFuseAlone());

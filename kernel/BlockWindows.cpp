@@ -39,9 +39,10 @@ std::optional<Index> AffineBox::local(IndexSpace &space, const Index &linear,
   Index result;
   std::optional<int64_t> constant = localDistance(*this, linear.constant - base);
   std::optional<int64_t> lane = localDistance(*this, linear.lane);
-  if (!constant || !lane || linear.constant < base)
+  std::optional<int64_t> sublane = localDistance(*this, linear.sublane);
+  if (!constant || !lane || !sublane || linear.constant < base)
     return std::nullopt;
-  result.constant = *constant, result.lane = *lane;
+  result.constant = *constant, result.lane = *lane, result.sublane = *sublane;
   for (const Index::Term &term : linear.terms) {
     if (llvm::is_contained(digits, term.value))
       continue;

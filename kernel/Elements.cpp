@@ -9,6 +9,8 @@
 #include "kernel/Elements.h"
 
 #include "input/StablehloOps.h"
+#include "kernel/LowerFusion.h"
+#include "kernel/WithinRows.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -42,16 +44,27 @@ ElementEmitter::ElementEmitter(OpBuilder &builder, const machine::Machine &machi
 
 ElementEmitter::Tile::Tile(ElementEmitter &emitter, int64_t lanes, Value mask, int64_t active)
     : emitter(emitter), oldLanes(emitter.indices.lanes), oldActive(emitter.indices.activeLanes),
+      oldColumns(emitter.indices.columns), oldRows(emitter.indices.activeRows),
       oldMask(emitter.mask), oldConditional(emitter.conditional) {
   emitter.indices.lanes = lanes;
   emitter.indices.activeLanes = active ? active : lanes;
+  emitter.indices.columns = 0;
+  emitter.indices.activeRows = 1;
   emitter.mask = mask;
   emitter.conditional = false;
+}
+
+ElementEmitter::Tile::Tile(ElementEmitter &emitter, Rows active, Value mask)
+    : Tile(emitter, kTileLanes, mask, active.columns) {
+  emitter.indices.columns = kTileColumns;
+  emitter.indices.activeRows = active.rows;
 }
 
 ElementEmitter::Tile::~Tile() {
   emitter.indices.lanes = oldLanes;
   emitter.indices.activeLanes = oldActive;
+  emitter.indices.columns = oldColumns;
+  emitter.indices.activeRows = oldRows;
   emitter.mask = oldMask;
   emitter.conditional = oldConditional;
 }
@@ -277,7 +290,7 @@ FailureOr<Element> ElementEmitter::emitOperands(Operation *op, const Position &p
 static void accessOperands(IndexSpace &space, const Index &linear, int64_t parts, int64_t part,
                            SmallVectorImpl<Value> &operands, int64_t &stride) {
   Index at = space.add(space.scale(linear, parts), part);
-  if (at.hasVectors()) {
+  if (at.hasVectors() || (space.columns && !at.isUniform())) {
     operands.push_back(space.perLane(at));
     stride = 1;
   } else {
@@ -298,6 +311,9 @@ Element ElementEmitter::load(RankedTensorType type, Value buffer, const Position
     if (Value bits = loadTransposed(buffer, linear, cast<VectorType>(loaded)))
       return {fromMemory({arithmetic, bits}, scalar), {}};
   auto part = [&](int64_t i) -> Num {
+    if (indices.columns && parts == 1)
+      if (Value bits = loadRows(buffer, linear, cast<VectorType>(loaded)))
+        return fromMemory({arithmetic, bits}, scalar);
     SmallVector<Value> at;
     int64_t stride = 1;
     accessOperands(indices, linear, parts, i, at, stride);
@@ -308,6 +324,77 @@ Element ElementEmitter::load(RankedTensorType type, Value buffer, const Position
   if (parts == 2)
     result.im = part(1);
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of rows
+//===----------------------------------------------------------------------===//
+
+/// What is on of a register with a lane per row.
+Value ElementEmitter::rowsMask() {
+  return makeMask(builder, loc(), indices.activeRows, kTileRows);
+}
+
+Value ElementEmitter::loadRows(Value buffer, const Index &at, VectorType type) {
+  if (conditional || at.hasVectors()) // indices of lanes that are off may be anywhere
+    return {};
+  if (at.lane == 1 && at.sublane >= 0)
+    return builder.create<LoadRowsOp>(loc(), type, buffer, indices.scalar(at), mask, at.sublane);
+  if (squareGroup >= 0 && at.sublane == 1 && at.lane > 1)
+    return loadSquare(buffer, at, type);
+  if (at.lane != 0)
+    return {};
+  // An element per row, spread over its lanes.
+  auto narrow = VectorType::get({kTileRows}, type.getElementType());
+  Value rows = builder.create<LoadOp>(loc(), narrow, buffer, ValueRange{indices.scalar(at)},
+                                      rowsMask(), at.sublane);
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < kTileLanes; ++lane)
+    order.push_back(lane / kTileColumns);
+  return builder.create<vector::ShuffleOp>(loc(), rows, rows, order);
+}
+
+/// Row g of the square is what group g of the result's rows reads.
+Value ElementEmitter::loadSquare(Value buffer, const Index &at, VectorType type) {
+  Index base = indices.add(at, -squareGroup * kTileRows);
+  for (TransposedTile &tile : transposed)
+    if (tile.buffer == buffer && tile.base == base)
+      return tile.rows[squareGroup];
+  TransposedTile tile{buffer, base, {}};
+  Index first = base;
+  first.lane = first.sublane = 0;
+  for (int64_t row = 0; row < kTileColumns; row += kTileRows) {
+    int64_t active = std::min(indices.activeLanes - row, kTileRows);
+    if (active <= 0) { // masked off: nothing there to read
+      tile.rows.push_back(builder.create<arith::ConstantOp>(loc(), builder.getZeroAttr(type)));
+      continue;
+    }
+    Value on = active < kTileRows ? makePositionMask(builder, loc(), active, true) : Value();
+    Value offset = indices.scalar(indices.add(first, row * at.lane));
+    tile.rows.push_back(builder.create<LoadRowsOp>(loc(), type, buffer, offset, on, at.lane));
+  }
+  transposeTile(builder, loc(), tile.rows);
+  transposed.push_back(tile);
+  return tile.rows[squareGroup];
+}
+
+/// Where lanes of a row stand at the same element, they hold the same value.
+LogicalResult ElementEmitter::storeRows(Value value, Value buffer, const Index &at) {
+  if (conditional || at.hasVectors())
+    return failure();
+  if (at.lane == 1 && (at.sublane > 0 || indices.activeRows == 1)) {
+    builder.create<StoreRowsOp>(loc(), value, buffer, indices.scalar(at), mask, at.sublane);
+    return success();
+  }
+  if (at.lane != 0 || (at.sublane == 0 && indices.activeRows > 1))
+    return failure();
+  SmallVector<int64_t> order;
+  for (int64_t row = 0; row < kTileRows; ++row)
+    order.push_back(row * kTileColumns);
+  Value rows = builder.create<vector::ShuffleOp>(loc(), value, value, order);
+  builder.create<StoreOp>(loc(), rows, buffer, ValueRange{indices.scalar(at)}, rowsMask(),
+                          at.sublane);
+  return success();
 }
 
 /// Swaps rows and lanes of a square of registers: in step s, lanes that differ in
@@ -371,6 +458,8 @@ LogicalResult ElementEmitter::store(Element element, RankedTensorType type, Valu
     Num value = i == 0 ? element.re : element.im;
     if (parts == 1)
       value = toMemory(value, elementType);
+    if (indices.columns && parts == 1 && succeeded(storeRows(value, buffer, linear)))
+      continue;
     builder.create<StoreOp>(loc(), value, buffer, at, mask, stride);
   }
   return success();

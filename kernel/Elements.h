@@ -80,6 +80,11 @@ public:
   };
   RowBlock rowBlock;
 
+  /// The same for tiles of rows, while `group` is not negative: the lowering writes 16
+  /// groups of 8 rows that follow each other, now number `group`, at one tile of
+  /// columns; what is contiguous along the rows is loaded as 128 x 128 elements.
+  int64_t squareGroup = -1;
+
   IndexSpace &space() { return indices; }
   mlir::OpBuilder &getBuilder() { return builder; }
   ArithContext &context() { return arithmetic; }
@@ -100,12 +105,18 @@ public:
   class Tile {
   public:
     Tile(ElementEmitter &emitter, int64_t lanes, mlir::Value mask = {}, int64_t active = 0);
+    /// A tile of rows (WithinRows.h), of which the first so many rows and columns
+    /// are on: an index has steps for both.
+    struct Rows {
+      int64_t rows, columns;
+    };
+    Tile(ElementEmitter &emitter, Rows active, mlir::Value mask);
     ~Tile();
     Tile(const Tile &) = delete;
 
   private:
     ElementEmitter &emitter;
-    int64_t oldLanes, oldActive;
+    int64_t oldLanes, oldActive, oldColumns, oldRows;
     mlir::Value oldMask;
     bool oldConditional;
   };
@@ -159,6 +170,11 @@ private:
     }
   };
 
+  /// Accesses of a tile of rows; null or failure where lanes have to be indexed.
+  mlir::Value loadRows(mlir::Value buffer, const Index &at, mlir::VectorType type);
+  mlir::Value loadSquare(mlir::Value buffer, const Index &at, mlir::VectorType type);
+  mlir::LogicalResult storeRows(mlir::Value value, mlir::Value buffer, const Index &at);
+  mlir::Value rowsMask();
   mlir::Value loadTransposed(mlir::Value buffer, const Index &linear, mlir::VectorType type);
   mlir::FailureOr<Element> emitUniform(mlir::Value value, const Position &position);
   mlir::FailureOr<Element> emitHere(mlir::Value value, const Position &position);

@@ -22,7 +22,7 @@ bool Index::hasVectors() const {
 }
 
 bool Index::isUniform() const {
-  return lane == 0 && !hasVectors();
+  return lane == 0 && sublane == 0 && !hasVectors();
 }
 
 bool kernel::isUniform(const Position &position) {
@@ -30,7 +30,7 @@ bool kernel::isUniform(const Position &position) {
 }
 
 llvm::hash_code kernel::hash_value(const Index &index) {
-  llvm::hash_code hash = llvm::hash_combine(index.constant, index.lane);
+  llvm::hash_code hash = llvm::hash_combine(index.constant, index.lane, index.sublane);
   for (const Index::Term &term : index.terms)
     hash = llvm::hash_combine(hash, term.value.getAsOpaquePointer(), term.coefficient);
   return hash;
@@ -57,6 +57,7 @@ Index IndexSpace::add(const Index &a, const Index &b) const {
   Index sum;
   sum.constant = a.constant + b.constant;
   sum.lane = a.lane + b.lane;
+  sum.sublane = a.sublane + b.sublane;
   auto i = a.terms.begin(), j = b.terms.begin();
   auto serial = [&](auto it) { return facts.find(it->value)->second.serial; };
   while (i != a.terms.end() || j != b.terms.end()) {
@@ -79,6 +80,7 @@ Index IndexSpace::scale(const Index &a, int64_t factor) const {
   Index result = a;
   result.constant *= factor;
   result.lane *= factor;
+  result.sublane *= factor;
   for (Index::Term &term : result.terms)
     term.coefficient *= factor;
   return result;
@@ -91,6 +93,7 @@ IndexSpace::Range IndexSpace::range(const Index &index) const {
     range.max += std::max(a, b);
   };
   widen(0, index.lane * (activeLanes - 1));
+  widen(0, index.sublane * (activeRows - 1));
   for (const Index::Term &term : index.terms) {
     const Facts &known = facts.find(term.value)->second;
     widen(term.coefficient * known.min, term.coefficient * known.max);
@@ -150,8 +153,11 @@ std::pair<Index, Index> IndexSpace::divide(const Index &index, int64_t divisor) 
     return {index, Index()};
   // Terms that are whole multiples go to the quotient, the rest stays.
   Index whole, rest;
-  (index.lane % divisor == 0 ? whole.lane : rest.lane) =
-      index.lane % divisor == 0 ? index.lane / divisor : index.lane;
+  auto split = [&](int64_t step, int64_t &ofWhole, int64_t &ofRest) {
+    (step % divisor == 0 ? ofWhole : ofRest) = step % divisor == 0 ? step / divisor : step;
+  };
+  split(index.lane, whole.lane, rest.lane);
+  split(index.sublane, whole.sublane, rest.sublane);
   whole.constant = index.constant / divisor;
   rest.constant = index.constant % divisor;
   for (const Index::Term &term : index.terms) {
@@ -179,7 +185,7 @@ std::pair<Index, Index> IndexSpace::divide(const Index &index, int64_t divisor) 
     if (g == 1)
       break;
     Index high, low;
-    low.lane = rest.lane;
+    low.lane = rest.lane, low.sublane = rest.sublane;
     high.constant = rest.constant / g * g;
     low.constant = rest.constant - high.constant;
     bool reducible = true;
@@ -272,10 +278,10 @@ Value IndexSpace::perLane(const Index &index, unsigned bits) {
   auto type = VectorType::get({lanes}, element);
   Value sum = builder.create<vector::BroadcastOp>(loc, type, base);
   auto add = [&](Value value) { sum = builder.createOrFold<arith::AddIOp>(loc, sum, value); };
-  if (index.lane) {
+  if (index.lane || index.sublane) {
     SmallVector<Attribute> steps;
     for (int64_t i = 0; i < lanes; ++i)
-      steps.push_back(builder.getIntegerAttr(element, i * index.lane));
+      steps.push_back(builder.getIntegerAttr(element, stepOf(index, i)));
     add(builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, steps)));
   }
   for (const Index::Term &term : index.terms) {

@@ -22,7 +22,8 @@
 
 namespace spokeshave::kernel {
 
-/// constant + sum of coefficient * value + lane * (number of the lane).
+/// constant + sum of coefficient * value + lane * (number of the lane). In a tile of
+/// rows: + lane * (the lane's column) + sublane * (its row).
 struct Index {
   struct Term {
     /// An `index`, or a vector of integers with one index per lane.
@@ -33,12 +34,12 @@ struct Index {
   /// In the order in which the values became known to the IndexSpace.
   llvm::SmallVector<Term, 2> terms;
   int64_t constant = 0;
-  int64_t lane = 0;
+  int64_t lane = 0, sublane = 0;
 
   Index() = default;
   Index(int64_t constant) : constant(constant) {}
   bool operator==(const Index &) const = default;
-  bool isConstant() const { return terms.empty() && lane == 0; }
+  bool isConstant() const { return terms.empty() && lane == 0 && sublane == 0; }
   /// The same in all lanes.
   bool isUniform() const;
   bool hasVectors() const;
@@ -72,6 +73,9 @@ public:
   /// Of these, the first so many count: where a mask leaves the rest off, they may
   /// have indices out of bounds.
   int64_t activeLanes = 1;
+  /// Columns of a tile of rows: lane l stands in row l / columns; 0: lanes are one
+  /// line. `activeLanes` are columns then, `activeRows` rows.
+  int64_t columns = 0, activeRows = 1;
   /// The level of newly made values.
   unsigned level = 0;
   /// Width of vector indices: 64 where a tensor has 2^31 elements or more.
@@ -115,6 +119,10 @@ public:
 
 private:
   int64_t multipleOf(const Index::Term &term) const;
+  /// What lane number `i` adds to `index`.
+  int64_t stepOf(const Index &index, int64_t i) const {
+    return columns ? i % columns * index.lane + i / columns * index.sublane : i * index.lane;
+  }
   Index makeQuotient(const Index &dividend, int64_t divisor);
 
   mlir::OpBuilder &builder;

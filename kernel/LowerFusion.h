@@ -49,6 +49,7 @@ mlir::LogicalResult lowerTopK(FusionLowering &lowering, stablehlo::CompositeOp t
                               ElementEmitter &emitter);
 mlir::LogicalResult lowerDecomposition(FusionLowering &lowering);
 mlir::LogicalResult lowerDot(FusionLowering &lowering);
+mlir::LogicalResult lowerAttention(FusionLowering &lowering);
 mlir::LogicalResult lowerWhile(FusionLowering &lowering);
 
 /// Binds all results of `hero` to what `evaluate` gives for a position, evaluated
@@ -65,10 +66,12 @@ mlir::Value makeMask(mlir::OpBuilder &builder, mlir::Location loc, int64_t count
 /// Writes a loop over [lower, upper) along the lanes: whole tiles without a mask,
 /// then one masked tile for the rest. `lower` is a multiple of `lanes` in
 /// [0, extent); `upper` is `extent` or a multiple of `lanes` below. `body` gets
-/// the index of the tile's lanes, within the tile and one level deeper.
+/// the index of the tile's lanes, within the tile and one level deeper. With `unroll`
+/// tiles in a trip, `lower` and `upper` are multiples of so many tiles.
 mlir::LogicalResult forLanes(ElementEmitter &emitter, mlir::Value lower, mlir::Value upper,
                              int64_t extent, int64_t lanes,
-                             llvm::function_ref<mlir::LogicalResult(const Index &)> body);
+                             llvm::function_ref<mlir::LogicalResult(const Index &)> body,
+                             int64_t unroll = 1);
 
 /// The same with values that the body turns into the next tile's.
 using Carried = llvm::SmallVector<mlir::Value>;
@@ -76,7 +79,8 @@ using CarryingBody =
     llvm::function_ref<mlir::FailureOr<Carried>(const Index &, mlir::ValueRange carried)>;
 mlir::FailureOr<Carried> forLanesCarrying(ElementEmitter &emitter, mlir::Value lower,
                                           mlir::Value upper, int64_t extent, int64_t lanes,
-                                          mlir::ValueRange init, CarryingBody body);
+                                          mlir::ValueRange init, CarryingBody body,
+                                          int64_t unroll = 1);
 mlir::FailureOr<Carried> forRangeCarrying(ElementEmitter &emitter, mlir::Value lower,
                                           mlir::Value upper, int64_t extent, mlir::ValueRange init,
                                           CarryingBody body);

@@ -11,7 +11,9 @@
 //===----------------------------------------------------------------------===//
 #include "input/StablehloOps.h"
 #include "kernel/Dimensions.h"
-#include "kernel/LowerFusion.h"
+#include "kernel/LowerBlocks.h"
+#include "kernel/RowTiles.h"
+#include "kernel/WithinRows.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -30,10 +32,21 @@ struct Plan {
   int64_t rowsPerTask = 1;
   int64_t chunk = 0; ///< elements of a row per task, where a row has several
   int64_t tasks = 1;
+  int64_t unroll = 1; ///< tiles of lanes in one trip
 };
 
+/// Elements of a task that streams `machine.taskBytes`, of so many bytes for an
+/// element; less where transfers would not overlap otherwise.
+int64_t streamTarget(graph::FusionOp fusion, int64_t elements, const machine::Machine &machine) {
+  constexpr int64_t kFewestTasks = 16;
+  int64_t bytes = std::max<int64_t>(1, streamedBytes(fusion, elements, elements));
+  int64_t target = std::min(machine.taskBytes / bytes, elements / kFewestTasks);
+  return std::max<int64_t>(llvm::bit_floor(uint64_t(target)), 16 << 10);
+}
+
+/// `byRows`: for tiles of rows, which may be short.
 Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Machine &machine,
-              int64_t heroCost, int64_t &cost) {
+              int64_t heroCost, int64_t &cost, bool byRows = false) {
   Plan plan;
   bool sameShape = llvm::all_of(
       roots, [&](Value root) { return typeOf(root).getShape() == typeOf(roots[0]).getShape(); });
@@ -47,7 +60,7 @@ Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Mach
   int64_t lanes = chooseLanes(fusion, machine);
   // A short row would leave most lanes idle: run across rows instead, with
   // positions worked out lane by lane.
-  while (extents.size() > 1 && 2 * extents.back() <= lanes) {
+  while (!byRows && extents.size() > 1 && 2 * extents.back() <= lanes) {
     int64_t last = extents.pop_back_val();
     extents.back() *= last;
   }
@@ -62,6 +75,13 @@ Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Mach
       std::max<int64_t>(1, picosecondsPerElement(fusion, plan.lanes) + heroCost / plan.lanes);
   int64_t target =
       std::clamp<int64_t>(llvm::bit_floor(uint64_t(20'000'000 / price)), 2048, 1 << 18);
+  if (machine.taskBytes) {
+    target = streamTarget(fusion, plan.rows * plan.extent, machine);
+    // A trip has a latency, during which nothing else begins.
+    int64_t most = std::max<int64_t>(1, plan.extent / plan.lanes);
+    plan.unroll = llvm::bit_floor(
+        uint64_t(std::min(most, std::clamp<int64_t>(512 / operationsPerElement(fusion), 1, 16))));
+  }
   if (plan.extent >= 2 * target) {
     plan.chunk = target;
     plan.tasks = plan.rows * llvm::divideCeil(plan.extent, target);
@@ -202,6 +222,39 @@ LogicalResult BlockedLoop::emitRows(const Index &outer, Value lower, Value upper
   });
 }
 
+/// Rows that do not run together, eight at a time (RowTiles.h).
+bool suitsRowTiles(const Plan &plan, graph::FusionOp fusion, const machine::Machine &machine) {
+  int64_t rowBytes = streamedBytes(fusion, plan.rows * plan.extent, plan.rows);
+  return machine.rowLanes == kTileColumns && plan.rows >= kTileRows &&
+         chooseLanes(fusion, machine) == kTileLanes &&
+         RowTiles::fits(plan.extent, rowBytes, machine);
+}
+
+LogicalResult lowerLoopTiles(FusionLowering &lowering, ElementEmitter &emitter,
+                             ArrayRef<Value> roots, const Plan &plan) {
+  graph::FusionOp fusion = lowering.fusion;
+  int64_t rowBytes = streamedBytes(fusion, plan.rows * plan.extent, plan.rows);
+  RowTiles tiles = RowTiles::plan(plan.rows, plan.extent, rowBytes, operationsPerElement(fusion),
+                                  lowering.machine);
+  // What is read along the rows goes through squares, which 16 groups share.
+  bool squares = movesMinor(fusion) && plan.rows >= kTileColumns;
+  if (squares)
+    tiles.useGroups(kTileColumns / kTileRows, /*columnsAtOnce=*/2);
+  lowering.kernel.setTasks(tiles.tasks);
+  return forRowGroups(lowering, emitter, tiles, [&](const RowGroup &group) -> LogicalResult {
+    auto body = [&](const Index &column, int64_t, ValueRange) -> FailureOr<Carried> {
+      for (auto [number, row] : llvm::enumerate(group.rows)) {
+        emitter.squareGroup = squares && group.rows.size() > 1 ? int64_t(number) : -1;
+        if (failed(emitResults(emitter, roots, plan, row, column)))
+          return failure();
+      }
+      emitter.squareGroup = -1;
+      return Carried();
+    };
+    return forColumns(lowering, emitter, tiles, group, ValueRange(), body);
+  });
+}
+
 } // namespace
 
 void kernel::bindAll(ElementEmitter &emitter, Operation *hero,
@@ -242,11 +295,20 @@ LogicalResult kernel::lowerLoop(FusionLowering &lowering,
     return success();
   }
   int64_t cost = 0;
+  ElementEmitter emitter(lowering.builder, lowering.machine, fusion, kernel.getBuffers());
+  if (lowering.machine.rowLanes && !bindHero) {
+    Plan rows = makePlan(fusion, roots, lowering.machine, heroCost, cost, /*byRows=*/true);
+    kernel.setTaskCostNs(cost);
+    SmallVector<int64_t> extents(rows.outer);
+    extents.push_back(rows.extent);
+    if (std::optional<LogicalResult> blocks = lowerBlocks(lowering, roots, extents))
+      return *blocks;
+    if (suitsRowTiles(rows, fusion, lowering.machine))
+      return lowerLoopTiles(lowering, emitter, roots, rows);
+  }
   Plan plan = makePlan(fusion, roots, lowering.machine, heroCost, cost);
   kernel.setTasks(plan.tasks);
   kernel.setTaskCostNs(cost);
-
-  ElementEmitter emitter(lowering.builder, lowering.machine, fusion, kernel.getBuffers());
   if (bindHero)
     bindHero(emitter);
   else if (BlockedLoop::applies(plan, fusion))
@@ -256,9 +318,10 @@ LogicalResult kernel::lowerLoop(FusionLowering &lowering,
   Location loc = lowering.loc();
   Value task = kernel.getTask();
   auto lanesFrom = [&](Value lower, Value upper, const Index &row) {
-    return forLanes(emitter, lower, upper, plan.extent, plan.lanes, [&](const Index &lane) {
-      return emitResults(emitter, roots, plan, row, lane);
-    });
+    return forLanes(
+        emitter, lower, upper, plan.extent, plan.lanes,
+        [&](const Index &lane) { return emitResults(emitter, roots, plan, row, lane); },
+        plan.unroll);
   };
   if (plan.chunk) {
     int64_t chunks = llvm::divideCeil(plan.extent, plan.chunk);

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "kernel/Dimensions.h"
 #include "kernel/Reduction.h"
+#include "kernel/RowTiles.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -43,7 +44,10 @@ public:
 
 private:
   void plan();
+  int64_t streamTarget() const;
   FailureOr<Elements> reduceColumn(Reduction &reduction, const Index &result);
+  FailureOr<Carried> reduceUnrolled(Reduction &reduction, ArrayRef<Element> neutral,
+                                    const Index &result);
   LogicalResult emitTile(const Index &result);
 
   FusionLowering &lowering;
@@ -54,6 +58,18 @@ private:
   int64_t reduced = 1;                     ///< elements per result
   int64_t rowsPerTask = 1, chunk = 0;
 };
+
+/// Results of a task that streams. What is reduced to whole rows of results is
+/// contiguous, so that it can come in windows; rows that are too long are cut.
+int64_t ColumnLowering::streamTarget() const {
+  constexpr int64_t kFewestTasks = 16;
+  int64_t taskBytes = lowering.machine.taskBytes;
+  int64_t results = rows * extent;
+  int64_t bytes = std::max<int64_t>(1, streamedBytes(fusion, results * reduced, results));
+  if (extent * bytes > 4 * taskBytes)
+    return lanes;
+  return std::max(extent, std::min(taskBytes / bytes, results / kFewestTasks));
+}
 
 void ColumnLowering::plan() {
   hlo::ReduceOp first = reduces.front();
@@ -80,7 +96,10 @@ void ColumnLowering::plan() {
       {4 * width, mostLanes(lowering.machine), int64_t(llvm::PowerOf2Ceil(extent))});
   int64_t price = picosecondsPerElement(fusion, std::min(lanes, width)) * reduced;
   int64_t target = std::max<int64_t>(1, 20'000'000 / std::max<int64_t>(1, price));
-  if (extent > target || extent > 4 * lanes) {
+  int64_t taskBytes = lowering.machine.taskBytes;
+  if (taskBytes)
+    target = streamTarget();
+  if (extent > target || (!taskBytes && extent > 4 * lanes)) {
     chunk = std::max<int64_t>(lanes, llvm::alignDown(std::min(target, extent), lanes));
     lowering.kernel.setTasks(rows * llvm::divideCeil(extent, chunk));
     lowering.kernel.setTaskCostNs(chunk * price / 1000);
@@ -90,6 +109,57 @@ void ColumnLowering::plan() {
   rowsPerTask = std::clamp<int64_t>(target / extent, 1, rows);
   lowering.kernel.setTasks(llvm::divideCeil(rows, rowsPerTask));
   lowering.kernel.setTaskCostNs(rowsPerTask * extent * price / 1000);
+}
+
+/// Several elements in a trip, for two accumulators in turn where the order is free.
+FailureOr<Carried> ColumnLowering::reduceUnrolled(Reduction &reduction, ArrayRef<Element> neutral,
+                                                  const Index &result) {
+  constexpr int64_t kUnroll = 8;
+  IndexSpace &space = emitter.space();
+  OpBuilder &builder = lowering.builder;
+  Carried one = Reduction::flatten(neutral), now = one;
+  int64_t chains = llvm::all_of(reduces, isOrderFree) ? 2 : 1;
+  if (chains == 2)
+    llvm::append_range(now, one);
+  auto part = [&](ArrayRef<Value> carried, int64_t chain) {
+    return reduction.unflatten(carried.slice(chain * one.size(), one.size()), neutral);
+  };
+  auto several = [&](const Index &from, int64_t count) -> LogicalResult {
+    for (int64_t k = 0; k < count; ++k) {
+      int64_t chain = k % chains;
+      FailureOr<Elements> next =
+          reduction.accumulate(part(now, chain), Value(), [&](hlo::ReduceOp op) {
+            return reducedPosition(space, op, result, space.add(from, k));
+          });
+      if (failed(next))
+        return failure();
+      llvm::copy(Reduction::flatten(*next), now.begin() + chain * one.size());
+    }
+    return success();
+  };
+  int64_t whole = llvm::alignDown(reduced, kUnroll);
+  if (whole) {
+    auto loop =
+        builder.create<scf::ForOp>(lowering.loc(), lowering.constant(0), lowering.constant(whole),
+                                   lowering.constant(kUnroll), now);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    now.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    Index from = space.variable(loop.getInductionVar(), 0, whole - kUnroll, kUnroll);
+    if (failed(several(from, kUnroll)))
+      return failure();
+    builder.create<scf::YieldOp>(lowering.loc(), now);
+    now.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  if (failed(several(Index(whole), reduced - whole)))
+    return failure();
+  if (chains == 1)
+    return now;
+  FailureOr<Elements> sum = reduction.combine(part(now, 0), part(now, 1));
+  if (failed(sum))
+    return failure();
+  return Reduction::flatten(*sum);
 }
 
 /// Accumulates over everything that is reduced to the results of one tile.
@@ -110,7 +180,9 @@ FailureOr<Elements> ColumnLowering::reduceColumn(Reduction &reduction, const Ind
   Carried init = Reduction::flatten(*neutral);
   Value zero = lowering.constant(0);
   FailureOr<Carried> total;
-  if (reduced <= 2 * kBlock) {
+  if (reduced <= 2 * kBlock && lowering.machine.taskBytes && lanes > 1) {
+    total = reduceUnrolled(reduction, *neutral, result);
+  } else if (reduced <= 2 * kBlock) {
     total = forRangeCarrying(emitter, zero, lowering.constant(reduced), reduced, init, step);
   } else {
     int64_t blocks = llvm::divideCeil(reduced, kBlock);

@@ -10,8 +10,7 @@
 // in scratch. Results are stored in the last pass only.
 //
 //===----------------------------------------------------------------------===//
-#include "kernel/Dimensions.h"
-#include "kernel/Reduction.h"
+#include "kernel/RowPasses.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -33,14 +32,10 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult analyze();
-  void choosePasses();
   void chooseLoops();
   void chooseKept();
   void chooseGroup();
-  bool isElement(Value value) const {
-    return extent > 1 && typeOf(value).getNumElements() == rows * extent;
-  }
+  bool isElement(Value value) const { return rowPasses.isElement(value); }
   LogicalResult emitRow(const Index &row);
   LogicalResult emitGroup(const Index &first);
   LogicalResult emitRows(Value first, Value last);
@@ -55,9 +50,10 @@ private:
   FusionLowering &lowering;
   graph::FusionOp fusion;
   ElementEmitter emitter;
+  RowPasses rowPasses;
   SmallVector<hlo::ReduceOp> reduces;
-  llvm::DenseMap<Value, unsigned> passOf; ///< the first in which it can be computed
-  unsigned passes = 0;                    ///< passes with reductions
+  llvm::DenseMap<Value, unsigned> passOf;
+  unsigned passes = 0;
   int64_t rows = 1, extent = 1;
   int64_t segments = 1, inner = 1; ///< a row as segments of contiguous elements
   int64_t lanes = 1, width = 1;
@@ -70,55 +66,9 @@ private:
   SmallVector<Kept> kept;
 };
 
-LogicalResult RowsLowering::analyze() {
-  reduces.assign(fusion.getBlock().getOps<hlo::ReduceOp>().begin(),
-                 fusion.getBlock().getOps<hlo::ReduceOp>().end());
-  if (reduces.empty())
-    return fusion.emitOpError("of kind rows has no reduction");
-  extent = reducedExtent(reduces.front());
-  rows = typeOf(reduces.front()->getResult(0)).getNumElements();
-  for (hlo::ReduceOp op : reduces)
-    if (reducedExtent(op) != extent || typeOf(op->getResult(0)).getNumElements() != rows)
-      return op.emitOpError("reduces other rows than its neighbours in one kernel");
-  for (Value root : fusion.getYield().getValues()) {
-    int64_t elements = typeOf(root).getNumElements();
-    if (elements != rows && elements != rows * extent)
-      return fusion.emitOpError("has a result that is neither a row's nor an element's");
-  }
-  return success();
-}
-
-void RowsLowering::choosePasses() {
-  for (Operation &op : fusion.getBlock()) {
-    unsigned pass = 0;
-    for (Value operand : op.getOperands())
-      pass = std::max(pass, passOf.lookup(operand));
-    if (isa<hlo::ReduceOp>(op))
-      passes = std::max(passes, ++pass);
-    for (Value result : op.getResults())
-      passOf[result] = pass;
-  }
-}
-
 /// The innermost loop of a row, and lanes for it.
 void RowsLowering::chooseLoops() {
-  hlo::ReduceOp first = reduces.front();
-  SmallVector<Value> roots;
-  RankedTensorType type = typeOf(first.getInputs().front());
-  for (hlo::ReduceOp op : reduces)
-    for (Value input : op.getInputs())
-      if (typeOf(input).getShape() == type.getShape())
-        roots.push_back(input);
-  for (Value root : fusion.getYield().getValues())
-    if (typeOf(root).getShape() == type.getShape())
-      roots.push_back(root);
-  auto isReduced = [&](int64_t d) { return llvm::is_contained(first.getDimensions(), d); };
-  auto groups = collapsedGroups(fusion, roots,
-                                [&](int64_t a, int64_t b) { return isReduced(a) != isReduced(b); });
-  inner = 1;
-  for (const DimensionGroup &group : groups)
-    if (isReduced(group.dims.front()))
-      inner = group.extent;
+  inner = contiguousExtent(fusion, rowPasses);
   width = chooseLanes(fusion, lowering.machine);
   if (2 * inner <= width)
     inner = extent;
@@ -136,49 +86,16 @@ void RowsLowering::chooseLoops() {
     lanes = width = 1;
 }
 
-/// Values of an early pass that a later one reads, if they cost more than what
-/// storing and loading them does.
 void RowsLowering::chooseKept() {
-  llvm::DenseMap<Value, int64_t> costs;
+  auto bytesOf = [&](Type type) {
+    return int64_t(llvm::alignTo(extent * llvm::divideCeil(type.getIntOrFloatBitWidth(), 8), 64));
+  };
   int64_t bytes = 0;
-  SmallVector<int64_t> lengths;
-  for (Operation &op : fusion.getBlock()) {
-    if (op.getNumResults() != 1 || isa<hlo::ReduceOp>(op))
-      continue;
-    Value value = op.getResult(0);
-    int64_t cost = isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp,
-                       hlo::CosineOp, hlo::PowOp, hlo::Expm1Op, hlo::Log1pOp, hlo::CompositeOp,
-                       hlo::GatherOp, hlo::DivOp, hlo::SqrtOp, hlo::RsqrtOp>(op)
-                       ? 10
-                       : 1;
-    for (Value operand : op.getOperands())
-      if (isElement(operand))
-        cost += costs.lookup(operand);
-    costs[value] = cost;
-    if (!isElement(value) || isa<ComplexType>(typeOf(value).getElementType()))
-      continue;
-    unsigned pass = passOf.lookup(value);
-    bool reduced = false, later = false;
-    for (Operation *user : value.getUsers()) {
-      reduced = reduced || isa<hlo::ReduceOp>(user);
-      later = later ||
-              (!isa<graph::YieldOp>(user) && !isa<hlo::ReduceOp>(user) &&
-               passOf.lookup(user->getResult(0)) > pass) ||
-              (isa<graph::YieldOp>(user) && pass < passes);
-    }
-    if (!reduced || !later || cost < 8 || pass >= passes)
-      continue;
-    Type type = registerType(typeOf(value).getElementType());
-    if (type.isInteger(1))
-      continue;
-    int64_t size = llvm::alignTo(extent * llvm::divideCeil(type.getIntOrFloatBitWidth(), 8), 64);
-    if (bytes + size > kMostScratch)
-      continue;
-    auto memref = MemRefType::get({extent}, type);
-    Value scratch = lowering.builder.create<ScratchOp>(lowering.loc(), memref, bytes);
-    kept.push_back({value, pass, scratch});
-    bytes += size;
-    costs[value] = 0; // what follows loads it
+  for (const RowPasses::Kept &each : rowPasses.chooseKept(fusion, bytesOf, kMostScratch)) {
+    auto memref = MemRefType::get({extent}, each.element);
+    Value scratch = lowering.builder.create<ScratchOp>(lowering.loc(), memref, each.offset);
+    kept.push_back({each.value, each.pass, scratch});
+    bytes = each.offset + bytesOf(each.element);
   }
   lowering.kernel.setScratchBytes(bytes);
 }
@@ -259,10 +176,7 @@ FailureOr<Carried> RowsLowering::reduceSegment(Reduction &reduction, ArrayRef<El
 }
 
 LogicalResult RowsLowering::emitReductions(unsigned pass, const Index &row) {
-  SmallVector<hlo::ReduceOp> here;
-  for (hlo::ReduceOp op : reduces)
-    if (passOf.lookup(op->getResult(0)) == pass + 1)
-      here.push_back(op);
+  SmallVector<hlo::ReduceOp> here = rowPasses.reducesOf(pass);
   if (here.empty())
     return success();
   Reduction reduction(emitter, here);
@@ -464,14 +378,20 @@ LogicalResult RowsLowering::emitRows(Value first, Value last) {
 }
 
 LogicalResult RowsLowering::run() {
-  if (failed(analyze()))
+  if (failed(rowPasses.analyze(fusion)))
     return failure();
+  reduces = rowPasses.reduces;
+  passOf = rowPasses.passOf;
+  passes = rowPasses.passes;
+  rows = rowPasses.rows;
+  extent = rowPasses.extent;
   FuncOp kernel = lowering.kernel;
   if (rows == 0 || (extent == 0 && isElement(fusion.getYield().getValues().front()))) {
     kernel.setTasks(0);
     return success();
   }
-  choosePasses();
+  if (std::optional<LogicalResult> tiled = lowerRowTiles(lowering, rowPasses))
+    return *tiled;
   chooseLoops();
   chooseKept();
   chooseGroup();

@@ -50,6 +50,8 @@ static LogicalResult lowerKind(FusionLowering &lowering) {
     return lowerDecomposition(lowering);
   case graph::FusionKind::While:
     return lowerWhile(lowering);
+  case graph::FusionKind::Attention:
+    return lowerAttention(lowering);
   default:
     return lowering.fusion.emitOpError("of this kind is not supported yet");
   }
@@ -142,7 +144,7 @@ Value kernel::makeMask(OpBuilder &builder, Location loc, Value count, int64_t la
 
 FailureOr<Carried> kernel::forLanesCarrying(ElementEmitter &emitter, Value lower, Value upper,
                                             int64_t extent, int64_t lanes, ValueRange init,
-                                            CarryingBody body) {
+                                            CarryingBody body, int64_t unroll) {
   OpBuilder &builder = emitter.getBuilder();
   Location loc = emitter.loc();
   auto constant = [&](int64_t i) -> Value {
@@ -154,21 +156,35 @@ FailureOr<Carried> kernel::forLanesCarrying(ElementEmitter &emitter, Value lower
     return index;
   };
   Carried carried(init);
-  if (whole) {
-    Value end = builder.createOrFold<arith::MinSIOp>(loc, upper, constant(whole));
-    auto loop = builder.create<scf::ForOp>(loc, lower, end, constant(lanes), carried);
+  // Tiles of [begin, end), `count` in a trip.
+  auto loopOver = [&](int64_t begin, int64_t end, int64_t count) -> LogicalResult {
+    if (begin == end)
+      return success();
+    int64_t step = count * lanes;
+    Value from =
+        begin == 0 ? lower : builder.createOrFold<arith::MaxSIOp>(loc, lower, constant(begin));
+    Value to = builder.createOrFold<arith::MinSIOp>(loc, upper, constant(end));
+    auto loop = builder.create<scf::ForOp>(loc, from, to, constant(step), carried);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ElementEmitter::Level level(emitter, loop);
     ElementEmitter::Tile tile(emitter, lanes);
-    Index index = emitter.space().variable(loop.getInductionVar(), 0, whole - lanes, lanes);
-    FailureOr<Carried> next = body(withLane(index), loop.getRegionIterArgs());
-    if (failed(next))
-      return failure();
+    Index index = emitter.space().variable(loop.getInductionVar(), begin, end - step, step);
+    Carried now(loop.getRegionIterArgs());
+    for (int64_t k = 0; k < count; ++k) {
+      FailureOr<Carried> next = body(withLane(emitter.space().add(index, k * lanes)), now);
+      if (failed(next))
+        return failure();
+      now = *next;
+    }
     if (!carried.empty())
-      builder.create<scf::YieldOp>(loc, *next);
+      builder.create<scf::YieldOp>(loc, now);
     carried.assign(loop.getResults().begin(), loop.getResults().end());
-  }
+    return success();
+  };
+  int64_t unrolled = whole / (unroll * lanes) * (unroll * lanes);
+  if (failed(loopOver(0, unrolled, unroll)) || failed(loopOver(unrolled, whole, 1)))
+    return failure();
   if (rest) {
     Value here =
         builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, upper, constant(whole));
@@ -193,14 +209,16 @@ FailureOr<Carried> kernel::forLanesCarrying(ElementEmitter &emitter, Value lower
 }
 
 LogicalResult kernel::forLanes(ElementEmitter &emitter, Value lower, Value upper, int64_t extent,
-                               int64_t lanes,
-                               llvm::function_ref<LogicalResult(const Index &)> body) {
-  return forLanesCarrying(emitter, lower, upper, extent, lanes, {},
-                          [&](const Index &index, ValueRange) -> FailureOr<Carried> {
-                            if (failed(body(index)))
-                              return failure();
-                            return Carried();
-                          });
+                               int64_t lanes, llvm::function_ref<LogicalResult(const Index &)> body,
+                               int64_t unroll) {
+  return forLanesCarrying(
+      emitter, lower, upper, extent, lanes, {},
+      [&](const Index &index, ValueRange) -> FailureOr<Carried> {
+        if (failed(body(index)))
+          return failure();
+        return Carried();
+      },
+      unroll);
 }
 
 FailureOr<Carried> kernel::forRangeCarrying(ElementEmitter &emitter, Value lower, Value upper,

@@ -34,7 +34,7 @@ FailureOr<Num> kernel::emitMath(Operation *op, Num x) {
       .Case([&](hlo::CosineOp) { return sinCos(x).cos; })
       .Case([&](hlo::TanOp) { return tan(x); })
       .Case([&](hlo::CbrtOp) { return cbrt(x); })
-      .Case([&](hlo::RsqrtOp) { return x.constant(1.0) / sqrt(x); })
+      .Case([&](hlo::RsqrtOp) { return hasMathUnit(x) ? unitRsqrt(x) : x.constant(1.0) / sqrt(x); })
       .Case([&](hlo::CompositeOp composite) -> Result {
         if (composite.getName() == "chlo.erf")
           return erf(x);

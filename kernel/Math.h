@@ -25,12 +25,27 @@ mlir::FailureOr<Element> emitComplex(ArithContext &context, mlir::Operation *op,
 
 // MathExpLog.cpp. Arguments are f32 or f64.
 Num exp(Num x);
+/// Of x <= 0 or NaN, f32, as weight beside exp(0) = 1: what lies below the smallest
+/// normal number may be zero.
+Num expOfNegative(Num x);
 Num exp(Num high, Num low); ///< of a sum whose second term is small; f64
 Num expm1(Num x);
 Num log(Num x);
 Num log1p(Num x);
 Num tanh(Num x);
 Num logistic(Num x);
+
+// MathUnit.cpp: the same through the machine's transcendental unit, which the
+// functions above take for f32 where there is one.
+bool hasMathUnit(Num x);
+Num unitExp(Num x);
+Num unitExpOfNegative(Num x);
+Num unitExpm1(Num x);
+Num unitLog(Num x);
+Num unitLog1p(Num x);
+Num unitTanh(Num x);
+Num unitLogistic(Num x);
+Num unitRsqrt(Num x);
 
 // MathTrig.cpp.
 struct SinCos {

@@ -59,12 +59,22 @@ static Num expm1Reduced(Num r) {
 }
 
 Num kernel::exp(Num x) {
+  if (hasMathUnit(x))
+    return unitExp(x);
   // Beyond these the result is infinite or rounds to 0; NaN passes.
   bool isDouble = x.bits() == 64;
   double high = isDouble ? 710.0 : 89.0, low = isDouble ? -746.0 : -104.0;
   Num clamped = select(gt(x, high), high, select(lt(x, low), low, x));
   auto [n, r] = reduceExponent(clamped);
   return scale(expm1Reduced(r) + 1.0, n);
+}
+
+Num kernel::expOfNegative(Num x) {
+  if (hasMathUnit(x))
+    return unitExpOfNegative(x);
+  // 2^-127 is written as zero, and so is the exponential of all that is clamped.
+  auto [n, r] = reduceExponent(maximum(x, literal(x, -88.1)));
+  return (expm1Reduced(r) + 1.0) * powerOfTwo(n);
 }
 
 Num kernel::exp(Num high, Num low) {
@@ -95,6 +105,8 @@ static Num expm1Double(Num x) {
 }
 
 Num kernel::expm1(Num x) {
+  if (hasMathUnit(x))
+    return unitExpm1(x);
   return inDouble(x, expm1Double);
 }
 
@@ -155,10 +167,14 @@ static Num logSingle(Num x) {
 }
 
 Num kernel::log(Num x) {
+  if (hasMathUnit(x))
+    return unitLog(x);
   return x.bits() == 64 ? logDouble(x) : logSingle(x);
 }
 
 Num kernel::log1p(Num x) {
+  if (hasMathUnit(x))
+    return unitLog1p(x);
   return inDouble(x, [](Num x) {
     Num u = x + 1.0;
     // What rounding u lost, to first order.
@@ -180,6 +196,8 @@ static Num tanhSingle(Num x) {
 }
 
 Num kernel::tanh(Num x) {
+  if (hasMathUnit(x))
+    return unitTanh(x);
   if (x.bits() == 32)
     return tanhSingle(x);
   Num size = abs(x);
@@ -190,6 +208,8 @@ Num kernel::tanh(Num x) {
 }
 
 Num kernel::logistic(Num x) {
+  if (hasMathUnit(x))
+    return unitLogistic(x);
   // With exp of a negative number: no overflow, and small results stay exact.
   Num e = exp(-abs(x));
   Num d = e + 1.0;

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "kernel/Reduction.h"
 
+#include "kernel/WithinRows.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -207,6 +209,21 @@ FailureOr<Elements> Reduction::acrossLanes(ArrayRef<Element> accumulators) {
   };
   for (Element &element : current)
     element = {scalar(element.re), scalar(element.im)};
+  return current;
+}
+
+FailureOr<Elements> Reduction::withinRows(ArrayRef<Element> accumulators) {
+  Elements current(accumulators);
+  auto rotated = [](Num value, int64_t by) { return value ? rotateWithinRows(value, by) : value; };
+  for (int64_t distance = kTileColumns / 2; distance; distance /= 2) {
+    Elements moved;
+    for (const Element &element : current)
+      moved.push_back({rotated(element.re, distance), rotated(element.im, distance)});
+    FailureOr<Elements> combined = combine(current, moved);
+    if (failed(combined))
+      return failure();
+    current = *combined;
+  }
   return current;
 }
 

@@ -250,17 +250,17 @@ void Stager::guarded(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
-/// `index` of an access, counted from the window's slot instead of the buffer.
+/// `index` of an access, counted from the window's slot instead of the buffer. A
+/// constant stays the last term, which the access can take for nothing.
 Value Stager::relative(Value index, Value shift) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (sum && index.getType().isIndex() && sum.getRhs().getDefiningOp<arith::ConstantOp>()) {
+    Value moved = builder.create<arith::AddIOp>(loc, sum.getLhs(), shift);
+    return builder.create<arith::AddIOp>(loc, moved, sum.getRhs());
+  }
   if (auto vector = dyn_cast<VectorType>(index.getType())) {
     shift = builder.createOrFold<arith::IndexCastOp>(loc, vector.getElementType(), shift);
     shift = builder.create<vector::BroadcastOp>(loc, vector, shift);
-  }
-  // Constants stay last: they become displacements of one address.
-  if (auto sum = index.getDefiningOp<arith::AddIOp>();
-      sum && sum.getRhs().getDefiningOp<arith::ConstantIndexOp>()) {
-    Value moved = builder.createOrFold<arith::AddIOp>(loc, sum.getLhs(), shift);
-    return builder.createOrFold<arith::AddIOp>(loc, moved, sum.getRhs());
   }
   return builder.createOrFold<arith::AddIOp>(loc, index, shift);
 }

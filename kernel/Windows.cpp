@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "kernel/Windows.h"
 
+#include "kernel/WithinRows.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -193,6 +195,36 @@ int64_t Evaluator::activeLanes(Value mask, int64_t lanes) {
   return lanes;
 }
 
+/// Rows and columns that may be on of a register of rows, by the masks that
+/// RowTiles.cpp writes: lane / 128 < rows and lane % 128 < columns.
+std::pair<int64_t, int64_t> activeRows(Value mask, Evaluator &evaluator) {
+  std::pair<int64_t, int64_t> active{kTileRows, kTileColumns};
+  if (!mask)
+    return active;
+  if (auto both = mask.getDefiningOp<arith::AndIOp>()) {
+    auto a = activeRows(both.getLhs(), evaluator), b = activeRows(both.getRhs(), evaluator);
+    return {std::min(a.first, b.first), std::min(a.second, b.second)};
+  }
+  auto compare = mask.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+    return active;
+  Maybe count = evaluator.of(compare.getRhs());
+  if (count && compare.getLhs().getDefiningOp<arith::ShRUIOp>())
+    active.first = std::clamp<int64_t>(count->max, 0, kTileRows);
+  if (count && compare.getLhs().getDefiningOp<arith::AndIOp>())
+    active.second = std::clamp<int64_t>(count->max, 0, kTileColumns);
+  return active;
+}
+
+/// A register of rows from `offset` on.
+Maybe touchedByRows(Value offset, Value mask, int64_t rowStride, Evaluator &evaluator) {
+  Maybe first = evaluator.of(offset);
+  auto [rows, columns] = activeRows(mask, evaluator);
+  if (!first || rows == 0 || columns == 0 || rowStride < 0)
+    return std::nullopt;
+  return Interval{first->min, first->max + (rows - 1) * rowStride + columns - 1};
+}
+
 /// What one access touches, before clipping to the buffer; nothing if unknown.
 Maybe touchedBy(Operation *op, Value buffer, Evaluator &evaluator) {
   auto type = cast<MemRefType>(buffer.getType());
@@ -206,6 +238,10 @@ Maybe touchedBy(Operation *op, Value buffer, Evaluator &evaluator) {
   } else if (auto store = dyn_cast<StoreOp>(op)) {
     indices = store.getIndices(), mask = store.getMask(), laneStride = store.getLaneStride();
     value = store.getValue().getType();
+  } else if (auto rows = dyn_cast<LoadRowsOp>(op)) {
+    return touchedByRows(rows.getOffset(), rows.getMask(), rows.getRowStride(), evaluator);
+  } else if (auto stored = dyn_cast<StoreRowsOp>(op)) {
+    return touchedByRows(stored.getOffset(), stored.getMask(), stored.getRowStride(), evaluator);
   } else if (auto dot = dyn_cast<TileDotOp>(op)) {
     // As the left factor; a right factor is a box (findBox).
     Maybe offset = evaluator.of(dot.getAOffset()), depth = evaluator.of(dot.getDepth());

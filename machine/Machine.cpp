@@ -282,7 +282,8 @@ uint64_t Machine::hash() const {
   llvm::raw_string_ostream(key) << cpu << '|' << features << '|' << vectorBits << '|'
                                 << numVectorRegisters << '|' << hasFma << hasF16c << hasBf16
                                 << hasFp16 << hasVnni << hasVbmi << hasAmx << hasFastBf16Dots << '|'
-                                << l1Bytes << '|' << l2Bytes << '|' << l3Bytes << '|' << threads;
+                                << l1Bytes << '|' << l2Bytes << '|' << l3Bytes << '|' << threads
+                                << '|' << rowLanes << '|' << taskBytes << hasTranscendentals;
   return llvm::xxh3_64bits(llvm::StringRef(key));
 }
 

@@ -106,6 +106,8 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
     return makeError(ErrorCode::BadOption, "name a file to run; see --help");
   if (options.level != "executable" && options.level != "schedule" && options.level != "reference")
     return makeError(ErrorCode::BadOption, "no level '" + options.level + "'; see --help");
+  options.tpu.fusion = options.compile.fusion;
+  options.tpu.attention = options.compile.attention;
   if (options.target != "cpu" && options.target != "tpu")
     return makeError(ErrorCode::BadOption, "no target '" + options.target + "'; see --help");
   return options;
@@ -178,6 +180,7 @@ llvm::Error runSchedule(ModuleOp module, const RunOptions &options,
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   graph::GraphOptions graphOptions;
   graphOptions.fusion = options.compile.fusion;
+  graphOptions.attention = options.compile.attention;
   graph::buildGraphPipeline(manager, graphOptions);
   schedule::buildSchedulePipeline(manager, /*verifyPlan=*/true);
   if (failed(manager.run(module)))

@@ -28,6 +28,7 @@ branch that data decides the first is taken, and both are counted.
   --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
   --json        an object with "microseconds", "cycles" and a list of "kernels";
                 docs/codesign.md has the fields
+  --option NAME=VALUE  as for compile; fusion and attention count
 )";
 
 /// Share of the kernel's time for which each unit's slots are taken.
@@ -95,12 +96,18 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
 llvm::Error tools::timeCommand(Arguments arguments) {
   llvm::StringRef file, chip;
   bool json = false;
+  cpu::CompileOptions given;
   ArgumentReader reader(arguments);
   while (reader.next()) {
     if (reader.isFlag("--help")) {
       llvm::outs() << kHelp;
       return llvm::Error::success();
     }
+    llvm::Expected<bool> taken = reader.takeCompileOption(given);
+    if (!taken)
+      return taken.takeError();
+    if (*taken)
+      continue;
     if (reader.isFlag("--json"))
       json = true;
     else if (reader.isOption("--chip", chip))
@@ -118,6 +125,8 @@ llvm::Error tools::timeCommand(Arguments arguments) {
     return module.takeError();
   tpu::CompileOptions options;
   options.chip = chip.str();
+  options.fusion = given.fusion;
+  options.attention = given.attention;
   auto program = tpu::compile(std::move(*module), options);
   if (!program)
     return program.takeError();

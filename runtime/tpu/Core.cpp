@@ -290,6 +290,14 @@ llvm::Error Core::executeAcross(const Instruction &instruction) {
     std::copy(result.begin(), result.end(), dst);
     return llvm::Error::success();
   }
+  case Opcode::RotateLanes: {
+    std::vector<Lane> result(a, a + lanes);
+    for (size_t row = 0; row < lanes; row += kLanes)
+      std::rotate(result.begin() + row, result.begin() + row + instruction.imm,
+                  result.begin() + row + kLanes);
+    std::copy(result.begin(), result.end(), dst);
+    return llvm::Error::success();
+  }
   case Opcode::Extract: {
     size_t at = instruction.b ? scalar(instruction.b) : instruction.imm;
     if (at >= size_t(kRegisterLanes))

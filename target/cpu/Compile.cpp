@@ -170,6 +170,9 @@ llvm::Error Compilation::checkInput() {
 llvm::Error Compilation::lowerToGraph() {
   graph::GraphOptions graphOptions;
   graphOptions.fusion = options.fusion;
+  graphOptions.attention = options.attention;
+  // Scores that no second cache holds. Of shapes alone: sums have one order everywhere.
+  graphOptions.fewestScoreBytes = 1 << 20;
   auto build = [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); };
   if (llvm::Error error = runPasses(build, "graph"))
     return error;

@@ -23,6 +23,7 @@ struct CompileOptions {
   int threads = 0;            ///< 0: from affinity and cgroup quota
   bool verifyEachPass = false;
   bool fusion = true;       ///< off: one kernel per operation, for bisecting
+  bool attention = true;    ///< off: attention is products and a softmax
   bool shareKernels = true; ///< off: compile all kernels anew, for measuring
 
   /// Sets `name` from text; a user error for an unknown name or bad value.

@@ -33,7 +33,8 @@ using namespace spokeshave::tpu;
 namespace {
 
 /// What kernel/ must know: registers of 1024 lanes of 32 bits.
-machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int64_t vmemBytes) {
+machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int64_t vmemBytes,
+                           const CompileOptions &options) {
   machine::Machine machine;
   machine.isa = machine::Isa::Avx2; // rounds to integers with instructions
   machine.cpu = "tpu";
@@ -52,6 +53,9 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.farGranule = timing.dmaGranule;
   machine.farLatency = timing.dmaLatency;
   machine.l2Bytes = vmemBytes;
+  machine.rowLanes = options.rowTiles ? kLanes : 0;
+  machine.taskBytes = 2 << 20; // moving them takes several times a transfer's latency
+  machine.hasTranscendentals = options.transcendentals;
   return machine;
 }
 
@@ -113,6 +117,7 @@ llvm::Error Compilation::lowerToSchedule() {
   graph::GraphOptions graphOptions;
   graphOptions.registerLoops = false; // 1024 lanes: a state of scalars leaves them idle
   graphOptions.fusion = options.fusion;
+  graphOptions.attention = options.attention;
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))
     return error;
@@ -131,7 +136,8 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::registerKernelDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
-  if (failed(kernel::lowerKernels(module, machineOf(program->chip, program->timing, vmemBytes))))
+  machine::Machine machine = machineOf(program->chip, program->timing, vmemBytes, options);
+  if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;

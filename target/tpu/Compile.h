@@ -14,8 +14,11 @@ namespace spokeshave::tpu {
 struct CompileOptions {
   std::string chip; ///< as machine::loadChip takes it: a name, a file, with settings
   bool verifyEachPass = false;
-  bool fusion = true;  ///< off: one kernel per operation
-  int64_t buffers = 2; ///< copies of a window in VMEM; 1: no overlap of transfers
+  bool fusion = true;          ///< off: one kernel per operation
+  bool attention = true;       ///< off: attention is products and a softmax
+  bool rowTiles = true;        ///< off: lanes of a register run along one line only
+  bool transcendentals = true; ///< off: polynomials instead of the chip's unit
+  int64_t buffers = 2;         ///< copies of a window in VMEM; 1: no overlap of transfers
 };
 
 /// Compiles `module` (StableHLO, one public function @main) and consumes it.

@@ -101,6 +101,14 @@ int64_t Selector::addData(std::vector<char> bytes) {
   return offset;
 }
 
+void Selector::loadConstant(Instruction &load, Attribute value, std::vector<char> bytes) {
+  auto [known, isNew] = constants.try_emplace(value);
+  if (isNew)
+    known->second = addData(std::move(bytes));
+  load.imm = known->second;
+  load.object = objectAt(load.imm); // nobody writes there: no store holds it up
+}
+
 Reg Selector::constant(Attribute value, Type type) {
   Reg reg = newReg(type);
   auto elements = dyn_cast<DenseElementsAttr>(value);
@@ -132,7 +140,8 @@ Reg Selector::constant(Attribute value, Type type) {
     } else {
       std::vector<char> bytes(lanes.begin(), lanes.end());
       Instruction &load = emit(Opcode::Load, wide, numbers);
-      load.type = ElementType::I8, load.stride = 1, load.imm = addData(std::move(bytes));
+      load.type = ElementType::I8, load.stride = 1;
+      loadConstant(load, value, std::move(bytes));
     }
     Instruction &compare = emit(Opcode::CompareI, wide, reg, numbers);
     compare.predicate = uint8_t(prefix ? IntPredicate::Slt : IntPredicate::Ne);
@@ -145,7 +154,8 @@ Reg Selector::constant(Attribute value, Type type) {
     bytes.insert(bytes.end(), reinterpret_cast<char *>(&lane),
                  reinterpret_cast<char *>(&lane) + bytesEach);
   Instruction &load = emit(Opcode::Load, type, reg);
-  load.stride = bytesEach, load.imm = addData(std::move(bytes));
+  load.stride = bytesEach;
+  loadConstant(load, value, std::move(bytes));
   return reg;
 }
 
@@ -194,6 +204,10 @@ std::optional<Opcode> Selector::opcodeOf(Operation &op) {
       .Case<arith::MinimumFOp>([](auto) { return O::MinF; })
       .Case<arith::CmpFOp>([](auto) { return O::CompareF; })
       .Case<math::SqrtOp>([](auto) { return O::SqrtF; })
+      .Case<math::Exp2Op>([](auto) { return O::Exp2; })
+      .Case<math::Log2Op>([](auto) { return O::Log2; })
+      .Case<math::TanhOp>([](auto) { return O::Tanh; })
+      .Case<math::RsqrtOp>([](auto) { return O::Rsqrt; })
       .Case<math::AbsFOp>([](auto) { return O::AbsF; })
       .Case<math::CopySignOp>([](auto) { return O::CopySignF; })
       .Case<math::FloorOp>([](auto) { return O::FloorF; })
@@ -221,6 +235,15 @@ static std::optional<Opcode> conversionOf(Operation &op) {
 }
 
 LogicalResult Selector::selectArithmetic(Operation &op, Opcode opcode) {
+  // 1 / x: the unit's reciprocal is rounded correctly, as a quotient is.
+  auto division = dyn_cast<arith::DivFOp>(op);
+  if (division && getElementTypeOrSelf(division.getType()).isF32() &&
+      immediateOf(division.getLhs()) == 0x3f800000) {
+    Reg dst = newReg(division.getType());
+    emit(Opcode::Reciprocal, division.getType(), dst, get(division.getRhs()));
+    values[division.getResult()] = dst;
+    return success();
+  }
   // select's condition comes first; in the instruction it is c.
   SmallVector<Value, 3> operands(op.getOperands());
   if (opcode == Opcode::Select)
@@ -312,6 +335,13 @@ LogicalResult Selector::selectShuffle(vector::ShuffleOp op) {
     rotates &= order[l] < given && order[l] == (order[0] + l) % lanes;
   if (rotates) {
     emit(Opcode::Rotate, op.getType(), dst, a).imm = order[0];
+    return success();
+  }
+  bool rotatesRows = given == lanes && lanes == kRegisterLanes && order[0] < kLanes;
+  for (int64_t l = 0; rotatesRows && l < lanes; ++l)
+    rotatesRows = order[l] == l / kLanes * kLanes + (order[0] + l) % kLanes;
+  if (rotatesRows) {
+    emit(Opcode::RotateLanes, op.getType(), dst, a).imm = order[0];
     return success();
   }
   std::vector<uint16_t> table;

@@ -1,0 +1,204 @@
+//===- RowTiles.cpp - loops over tiles of 8 rows by 128 columns ------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See RowTiles.h.
+//
+//===----------------------------------------------------------------------===//
+#include "kernel/RowTiles.h"
+
+#include "kernel/WithinRows.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::kernel;
+namespace hlo = spokeshave::stablehlo;
+
+bool RowTiles::fits(int64_t extent, int64_t rowBytes, const machine::Machine &machine) {
+  return kTileRows * rowBytes <= machine.l2Bytes / 8;
+}
+
+RowTiles RowTiles::plan(int64_t rows, int64_t extent, int64_t rowBytes, int64_t operations,
+                        const machine::Machine &machine) {
+  constexpr int64_t kInstructions = 512; ///< of a trip, about
+  RowTiles tiles;
+  tiles.rows = rows, tiles.extent = extent;
+  int64_t columns = llvm::divideCeil(extent, kTileColumns);
+  int64_t registers = std::clamp<int64_t>(kInstructions / operations, 4, 32);
+  int64_t available = llvm::divideCeil(rows, kTileRows);
+  while (2 * tiles.groups <= std::min<int64_t>({4, registers, available}))
+    tiles.groups *= 2;
+  tiles.unroll = std::max<int64_t>(1, std::min(columns, registers / tiles.groups));
+  tiles.rowBytes = rowBytes, tiles.taskBytes = machine.taskBytes;
+  tiles.divide();
+  return tiles;
+}
+
+void RowTiles::useGroups(int64_t count, int64_t columnsAtOnce) {
+  groups = count;
+  unroll = columnsAtOnce;
+  divide();
+}
+
+void RowTiles::divide() {
+  constexpr int64_t kFewestTasks = 16; // so that transfers overlap
+  int64_t step = groups * kTileRows;
+  int64_t wanted = std::min<int64_t>(taskBytes / std::max<int64_t>(1, rowBytes),
+                                     llvm::divideCeil(rows, kFewestTasks));
+  rowsPerTask = std::max<int64_t>(step, llvm::alignDown(wanted, step));
+  tasks = llvm::divideCeil(rows, rowsPerTask);
+}
+
+static Value both(FusionLowering &lowering, Value a, Value b) {
+  return a ? Value(lowering.builder.create<arith::AndIOp>(lowering.loc(), a, b)) : b;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+LogicalResult kernel::forRowGroups(FusionLowering &lowering, ElementEmitter &emitter,
+                                   const RowTiles &tiles,
+                                   llvm::function_ref<LogicalResult(const RowGroup &)> body) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  IndexSpace &space = emitter.space();
+  Value first = lowering.multiply(lowering.kernel.getTask(), tiles.rowsPerTask);
+  Value last =
+      lowering.minimum(lowering.add(first, lowering.constant(tiles.rowsPerTask)), tiles.rows);
+  auto groupAt = [&](const Index &row, int64_t groups, int64_t active) {
+    RowGroup group{{}, Value(), active};
+    for (int64_t g = 0; g < groups; ++g) {
+      Index at = space.add(row, g * kTileRows);
+      at.sublane = 1;
+      group.rows.push_back(at);
+    }
+    return group;
+  };
+  // [begin, end) of all rows, as far as they are the task's.
+  auto loopOver = [&](int64_t begin, int64_t end, int64_t groups) -> LogicalResult {
+    if (begin == end)
+      return success();
+    int64_t step = groups * kTileRows;
+    Value lower = begin == 0
+                      ? first
+                      : builder.createOrFold<arith::MaxSIOp>(loc, first, lowering.constant(begin));
+    Value upper = lowering.minimum(last, end);
+    auto loop = builder.create<scf::ForOp>(loc, lower, upper, lowering.constant(step));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Index row = space.variable(loop.getInductionVar(), begin, end - step, step);
+    return body(groupAt(row, groups, kTileRows));
+  };
+  int64_t step = tiles.groups * kTileRows;
+  int64_t whole = llvm::alignDown(tiles.rows, step),
+          single = llvm::alignDown(tiles.rows, kTileRows);
+  if (failed(loopOver(0, whole, tiles.groups)) || failed(loopOver(whole, single, 1)))
+    return failure();
+  if (single == tiles.rows)
+    return success();
+  Value here = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, last,
+                                                   lowering.constant(single));
+  auto branch = builder.create<scf::IfOp>(loc, here, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  ElementEmitter::Level level(emitter, branch);
+  RowGroup group = groupAt(Index(single), 1, tiles.rows - single);
+  group.mask = makePositionMask(builder, loc, group.active, /*ofRows=*/true);
+  return body(group);
+}
+
+FailureOr<Carried> kernel::forColumns(FusionLowering &lowering, ElementEmitter &emitter,
+                                      const RowTiles &tiles, const RowGroup &group, ValueRange init,
+                                      ColumnBody body) {
+  OpBuilder &builder = lowering.builder;
+  IndexSpace &space = emitter.space();
+  int64_t whole = tiles.extent / kTileColumns, rest = tiles.extent % kTileColumns;
+  auto column = [](Index index) {
+    index.lane = 1;
+    return index;
+  };
+  Carried carried(init);
+  auto several = [&](const Index &from, int64_t count, ValueRange begin) -> FailureOr<Carried> {
+    if (!count)
+      return Carried(begin);
+    ElementEmitter::Tile tile(emitter, {group.active, kTileColumns}, group.mask);
+    Carried now(begin);
+    for (int64_t k = 0; k < count; ++k) {
+      FailureOr<Carried> next = body(column(space.add(from, k * kTileColumns)), k, now);
+      if (failed(next))
+        return failure();
+      now = *next;
+    }
+    return now;
+  };
+  int64_t unroll = tiles.groups == int64_t(group.rows.size())
+                       ? tiles.unroll
+                       : std::min(whole, tiles.unroll * tiles.groups);
+  int64_t looped = whole > unroll && unroll ? whole / unroll * unroll : 0;
+  if (looped) {
+    int64_t step = unroll * kTileColumns, end = looped * kTileColumns;
+    auto loop =
+        builder.create<scf::ForOp>(lowering.loc(), lowering.constant(0), lowering.constant(end),
+                                   lowering.constant(step), carried);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Index from = space.variable(loop.getInductionVar(), 0, end - step, step);
+    FailureOr<Carried> next = several(from, unroll, loop.getRegionIterArgs());
+    if (failed(next))
+      return failure();
+    if (!carried.empty())
+      builder.create<scf::YieldOp>(lowering.loc(), *next);
+    carried.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  // A level of its own, although it is no loop: registers are not kept from one pass
+  // over the columns to the next.
+  ElementEmitter::Level level(emitter, lowering.constant(0).getDefiningOp());
+  FailureOr<Carried> left = several(Index(looped * kTileColumns), whole - looped, carried);
+  if (failed(left) || !rest)
+    return left;
+  Value mask =
+      both(lowering, group.mask, makePositionMask(builder, lowering.loc(), rest, /*ofRows=*/false));
+  ElementEmitter::Tile tile(emitter, {group.active, rest}, mask);
+  return body(column(Index(whole * kTileColumns)), 0, *left);
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+int64_t kernel::streamedBytes(graph::FusionOp fusion, int64_t elements, int64_t rows) {
+  int64_t bytes = 0;
+  auto consider = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (tensor.getNumElements() < elements)
+      return;
+    Type element = tensor.getElementType();
+    int64_t bits = isa<ComplexType>(element)
+                       ? 2 * cast<ComplexType>(element).getElementType().getIntOrFloatBitWidth()
+                       : element.getIntOrFloatBitWidth();
+    bytes += tensor.getNumElements() / rows * std::max<int64_t>(1, bits / 8);
+  };
+  for (Value input : fusion.getInputs())
+    consider(input.getType());
+  for (Type type : fusion.getResultTypes())
+    consider(type);
+  return bytes;
+}
+
+int64_t kernel::operationsPerElement(graph::FusionOp fusion) {
+  int64_t operations = 2;
+  for (Operation &op : fusion.getBlock())
+    operations += isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp,
+                      hlo::CosineOp, hlo::Expm1Op, hlo::Log1pOp, hlo::CompositeOp, hlo::PowOp,
+                      hlo::RemOp, hlo::Atan2Op, hlo::TanOp, hlo::CbrtOp>(op)
+                      ? 24
+                      : 2;
+  return operations;
+}
