@@ -49,7 +49,8 @@ static double powerOfTwo(int exponent) {
 }
 
 static bool isNativeHalf(const Num &value, Type type) {
-  return type.isF16() && value.in().machine.hasF16c;
+  const machine::Machine &machine = value.in().machine;
+  return (type.isF16() && machine.hasF16c) || (type.isBF16() && machine.convertsBf16);
 }
 
 /// f64 to f32 such that rounding once more to fewer bits gives the nearest: the
@@ -102,7 +103,10 @@ Num kernel::roundTo(Num value, Type type) {
 
 Num kernel::packFloat(Num value, Type type) {
   if (isNativeHalf(value, type)) {
-    Num half = value.cast<arith::TruncFOp>(type);
+    // What has just been rounded need not be so again.
+    auto wide = Value(value).getDefiningOp<arith::ExtFOp>();
+    bool isRounded = wide && getElementTypeOrSelf(wide.getIn()) == type;
+    Num half = isRounded ? Num(value.in(), wide.getIn()) : value.cast<arith::TruncFOp>(type);
     return half.cast<arith::BitcastOp>(value.in().builder.getIntegerType(16));
   }
   if (type.isBF16())
