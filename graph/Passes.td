@@ -18,9 +18,32 @@ def SingleDevice : Pass<"graph-single-device", "::mlir::ModuleOp"> {
     On one device a sharding says nothing, a collective over a group of one is
     the identity and a partition's number is 0.
 
-    Afterwards: no sdy op, no conversion cast, no collective is left. A program
-    for more than one device is an error.
+    Afterwards: no conversion cast and no annotation is left, and in a program for
+    one device no sdy op and no collective.
   }];
+}
+
+def SeveralDevices : Pass<"graph-several-devices", "::mlir::ModuleOp"> {
+  let summary = "a program over whole arrays becomes that of each device";
+  let description = [{
+    Only in programs for several devices that speak of shardings.
+
+    Afterwards: @main takes and gives a device's parts of what is split; how, its
+    attributes graph.parts say (the parts of each dimension, then each device's
+    part). No sdy op but meshes is left. Work that needs a partitioner is an error.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
+def LowerCollectives : Pass<"graph-lower-collectives", "::mlir::ModuleOp"> {
+  let summary = "collectives become moves of bytes and ordinary operations";
+  let description = [{
+    Afterwards: of the collectives, only all_gather and all_to_all along the first
+    dimension, collective_permute and collective_broadcast without a root are left,
+    with one tensor each and ids of processes (replica * partitions + partition) in
+    their groups. Groups that do not fit the program's devices are an error.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }
 
 def Inline : Pass<"graph-inline", "::mlir::ModuleOp"> {
@@ -98,6 +121,16 @@ def UnrollLoops : Pass<"graph-unroll-loops", "::mlir::func::FuncOp"> {
     Afterwards: no loop of at most 8 known trips is left whose body is only
     elementwise work and data movement and whose copies stay small.
   }];
+}
+
+def UpdateStacks : Pass<"graph-update-stacks", "::mlir::func::FuncOp"> {
+  let summary = "scans that pass on layers with a part changed do so in place";
+  let description = [{
+    Afterwards: a loop that takes each layer of a stack, updates a part of it and
+    puts it into another stack carries the first one instead and writes the parts to
+    it. The old layers' operations are left without users.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }
 
 def SplitReductions : Pass<"graph-split-reductions", "::mlir::func::FuncOp"> {

@@ -48,10 +48,9 @@ static double powerOfTwo(int exponent) {
   return std::ldexp(1.0, exponent);
 }
 
-/// A machine with matrix units converts what they take in an instruction.
 static bool isNativeHalf(const Num &value, Type type) {
   const machine::Machine &machine = value.in().machine;
-  return (type.isF16() && machine.hasF16c) || (type.isBF16() && machine.matrixTile > 0);
+  return (type.isF16() && machine.hasF16c) || (type.isBF16() && machine.convertsBf16);
 }
 
 /// f64 to f32 such that rounding once more to fewer bits gives the nearest: the
@@ -104,12 +103,10 @@ Num kernel::roundTo(Num value, Type type) {
 
 Num kernel::packFloat(Num value, Type type) {
   if (isNativeHalf(value, type)) {
-    Num half = value;
-    if (auto wide = Value(value).getDefiningOp<arith::ExtFOp>();
-        wide && getElementTypeOrSelf(wide.getIn().getType()) == type)
-      half = {value.in(), wide.getIn()}; // rounded already
-    else
-      half = value.cast<arith::TruncFOp>(type);
+    // What has just been rounded need not be so again.
+    auto wide = Value(value).getDefiningOp<arith::ExtFOp>();
+    bool isRounded = wide && getElementTypeOrSelf(wide.getIn()) == type;
+    Num half = isRounded ? Num(value.in(), wide.getIn()) : value.cast<arith::TruncFOp>(type);
     return half.cast<arith::BitcastOp>(value.in().builder.getIntegerType(16));
   }
   if (type.isBF16())

@@ -24,15 +24,20 @@ bool RowTiles::fits(int64_t extent, int64_t rowBytes, const machine::Machine &ma
 
 RowTiles RowTiles::plan(int64_t rows, int64_t extent, int64_t rowBytes, int64_t operations,
                         const machine::Machine &machine) {
-  constexpr int64_t kInstructions = 512; ///< of a trip, about
+  // Instructions of a trip, about: loops are pipelined, so that a trip need not be
+  // long. What is reduced within rows waits seven times for the cross-lane unit: for
+  // many registers at once, side by side or along the columns.
+  constexpr int64_t kInstructions = 128, kMostGroups = 32, kFewestGroups = 8, kRegisters = 32;
   RowTiles tiles;
   tiles.rows = rows, tiles.extent = extent;
   int64_t columns = llvm::divideCeil(extent, kTileColumns);
-  int64_t registers = std::clamp<int64_t>(kInstructions / operations, 4, 32);
-  int64_t available = llvm::divideCeil(rows, kTileRows);
-  while (2 * tiles.groups <= std::min<int64_t>({4, registers, available}))
+  int64_t most = std::clamp<int64_t>(kMostGroups / columns, kFewestGroups, kMostGroups);
+  most = std::min<int64_t>({most, int64_t(llvm::divideCeil(rows, kTileRows)),
+                            2 * machine.taskBytes / std::max<int64_t>(1, kTileRows * rowBytes)});
+  while (2 * tiles.groups <= most)
     tiles.groups *= 2;
-  tiles.unroll = std::max<int64_t>(1, std::min(columns, registers / tiles.groups));
+  int64_t registers = std::clamp<int64_t>(kInstructions / operations, 1, kRegisters);
+  tiles.unroll = std::clamp<int64_t>(registers / tiles.groups, 1, columns);
   tiles.rowBytes = rowBytes, tiles.taskBytes = machine.taskBytes;
   tiles.divide();
   return tiles;
@@ -95,11 +100,13 @@ LogicalResult kernel::forRowGroups(FusionLowering &lowering, ElementEmitter &emi
     Index row = space.variable(loop.getInductionVar(), begin, end - step, step);
     return body(groupAt(row, groups, kTileRows));
   };
-  int64_t step = tiles.groups * kTileRows;
-  int64_t whole = llvm::alignDown(tiles.rows, step),
-          single = llvm::alignDown(tiles.rows, kTileRows);
-  if (failed(loopOver(0, whole, tiles.groups)) || failed(loopOver(whole, single, 1)))
-    return failure();
+  int64_t single = llvm::alignDown(tiles.rows, kTileRows), done = 0;
+  for (int64_t groups : {tiles.groups, std::min<int64_t>(tiles.groups, 4), int64_t(1)}) {
+    int64_t end = llvm::alignDown(tiles.rows, groups * kTileRows);
+    if (failed(loopOver(done, end, groups)))
+      return failure();
+    done = end;
+  }
   if (single == tiles.rows)
     return success();
   Value here = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, last,
@@ -137,9 +144,8 @@ FailureOr<Carried> kernel::forColumns(FusionLowering &lowering, ElementEmitter &
     }
     return now;
   };
-  int64_t unroll = tiles.groups == int64_t(group.rows.size())
-                       ? tiles.unroll
-                       : std::min(whole, tiles.unroll * tiles.groups);
+  int64_t registers = tiles.unroll * tiles.groups;
+  int64_t unroll = std::min<int64_t>(whole, registers / int64_t(group.rows.size()));
   int64_t looped = whole > unroll && unroll ? whole / unroll * unroll : 0;
   if (looped) {
     int64_t step = unroll * kTileColumns, end = looped * kTileColumns;
@@ -198,7 +204,7 @@ int64_t kernel::operationsPerElement(graph::FusionOp fusion) {
     operations += isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp,
                       hlo::CosineOp, hlo::Expm1Op, hlo::Log1pOp, hlo::CompositeOp, hlo::PowOp,
                       hlo::RemOp, hlo::Atan2Op, hlo::TanOp, hlo::CbrtOp>(op)
-                      ? 24
+                      ? 16
                       : 2;
   return operations;
 }

@@ -43,8 +43,8 @@ struct RowGroup {
   int64_t active;
 };
 
-/// Calls `body` for the present task's rows: in a loop for whole groups of groups,
-/// for what is left.
+/// Calls `body` for the present task's rows: in loops over so many groups, over fewer
+/// for what is left, and once for a last group that is not whole.
 mlir::LogicalResult forRowGroups(FusionLowering &lowering, ElementEmitter &emitter,
                                  const RowTiles &tiles,
                                  llvm::function_ref<mlir::LogicalResult(const RowGroup &)> body);

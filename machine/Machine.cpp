@@ -283,7 +283,8 @@ uint64_t Machine::hash() const {
                                 << numVectorRegisters << '|' << hasFma << hasF16c << hasBf16
                                 << hasFp16 << hasVnni << hasVbmi << hasAmx << hasFastBf16Dots << '|'
                                 << l1Bytes << '|' << l2Bytes << '|' << l3Bytes << '|' << threads
-                                << '|' << rowLanes << '|' << taskBytes << hasTranscendentals;
+                                << '|' << rowLanes << '|' << taskBytes << convertsBf16
+                                << hasTranscendentals;
   return llvm::xxh3_64bits(llvm::StringRef(key));
 }
 

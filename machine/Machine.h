@@ -49,6 +49,7 @@ struct Machine {
   int64_t cores = 1;               ///< that share the tasks of a kernel
   int64_t rowLanes = 0;            ///< registers may be rows of so many lanes; 0: one line only
   int64_t taskBytes = 0;           ///< of buffers that a task streams through; 0: tasks by time
+  bool convertsBf16 = false;       ///< f32 to bf16, to nearest even, and back: instructions
   bool hasTranscendentals = false; ///< exp2, log2, tanh, rsqrt of f32 in a unit of their own
   bool hasFma = false;
   bool hasF16c = false; ///< conversions between f16 and f32

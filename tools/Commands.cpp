@@ -45,8 +45,49 @@ llvm::Expected<bool> ArgumentReader::takeCompileOption(cpu::CompileOptions &opti
   return true;
 }
 
+llvm::Expected<bool> ArgumentReader::takeCompileOption(tpu::CompileOptions &options) {
+  llvm::StringRef value;
+  if (!isOption("--option", value))
+    return false;
+  auto [name, setting] = value.split('=');
+  if (llvm::Error error = options.set(name, setting))
+    return error;
+  return true;
+}
+
+llvm::Expected<bool> ArgumentReader::takeCompileOption(cpu::CompileOptions &options,
+                                                       tpu::CompileOptions &chip) {
+  llvm::StringRef value;
+  if (!isOption("--option", value))
+    return takeCompileOption(options);
+  auto [name, setting] = value.split('=');
+  llvm::Error ofCpu = options.set(name, setting), ofChip = chip.set(name, setting);
+  if (ofCpu && ofChip) {
+    llvm::consumeError(std::move(ofChip));
+    return std::move(ofCpu);
+  }
+  llvm::consumeError(std::move(ofCpu));
+  llvm::consumeError(std::move(ofChip));
+  return true;
+}
+
 llvm::Error ArgumentReader::unknown() const {
   return makeError(ErrorCode::BadOption, "no option '" + current + "' here; see --help");
+}
+
+llvm::Error tools::writeFile(llvm::StringRef path,
+                             llvm::function_ref<void(llvm::raw_ostream &)> write) {
+  std::error_code problem;
+  llvm::raw_fd_ostream os(path, problem);
+  if (!problem) {
+    write(os);
+    os.close();
+    problem = os.error();
+    os.clear_error();
+  }
+  if (problem)
+    return makeError(ErrorCode::BadArgument, "cannot write '" + path + "': " + problem.message());
+  return llvm::Error::success();
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "target/cpu/Compile.h"
+#include "target/tpu/Compile.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -47,6 +48,10 @@ public:
   llvm::StringRef get() const { return current; }
   /// Sets a compile option if this is one: --isa, --threads, --option name=value.
   llvm::Expected<bool> takeCompileOption(cpu::CompileOptions &options);
+  /// The same for the chip, --option name=value; or for both, where the name is known
+  /// to one of them.
+  llvm::Expected<bool> takeCompileOption(tpu::CompileOptions &options);
+  llvm::Expected<bool> takeCompileOption(cpu::CompileOptions &options, tpu::CompileOptions &chip);
   llvm::Error unknown() const;
 
 private:
@@ -57,5 +62,8 @@ private:
 /// Reads a program from a file, or standard input for "-", into `context`.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readProgramFile(llvm::StringRef path,
                                                                   mlir::MLIRContext &context);
+
+/// Writes a file; an error if that cannot be.
+llvm::Error writeFile(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 } // namespace spokeshave::tools

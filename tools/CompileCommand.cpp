@@ -121,7 +121,7 @@ llvm::Error tools::compileCommand(Arguments arguments) {
       llvm::outs() << kHelp;
       return llvm::Error::success();
     }
-    llvm::Expected<bool> taken = reader.takeCompileOption(options);
+    llvm::Expected<bool> taken = reader.takeCompileOption(options, tpuOptions);
     if (!taken)
       return taken.takeError();
     if (reader.isFlag("--timing")) {

@@ -48,6 +48,7 @@ Compiles and runs a StableHLO program and prints its results.
   --isa, --threads, --option   as for compile
   --target=TARGET      cpu (the default); or tpu: a simulated TPU-class chip
   --chip=CHIP          of that target: a chip's name or a chip file (default v5e)
+  --trace=FILE, --xplane=FILE   of that target: see spokeshave time --help
 )";
 
 struct RunOptions {
@@ -59,6 +60,7 @@ struct RunOptions {
   int repeat = 1;
   StringRef level = "executable", target = "cpu";
   tpu::CompileOptions tpu;
+  TraceFiles traces;
   bool quiet = false, help = false;
 };
 
@@ -67,7 +69,7 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
   ArgumentReader reader(arguments);
   while (reader.next()) {
     StringRef value;
-    llvm::Expected<bool> taken = reader.takeCompileOption(options.compile);
+    llvm::Expected<bool> taken = reader.takeCompileOption(options.compile, options.tpu);
     if (!taken)
       return taken.takeError();
     if (*taken || reader.isOption("--out", options.out) ||
@@ -75,6 +77,14 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
       continue;
     if (reader.isOption("--chip", value)) {
       options.tpu.chip = value.str();
+      continue;
+    }
+    if (reader.isOption("--trace", value)) {
+      options.traces.timeline = value.str();
+      continue;
+    }
+    if (reader.isOption("--xplane", value)) {
+      options.traces.xplane = value.str();
       continue;
     }
     if (reader.isFlag("--help")) {
@@ -110,6 +120,8 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
   options.tpu.attention = options.compile.attention;
   if (options.target != "cpu" && options.target != "tpu")
     return makeError(ErrorCode::BadOption, "no target '" + options.target + "'; see --help");
+  if (options.traces.any() && options.target != "tpu")
+    return makeError(ErrorCode::BadOption, "--trace and --xplane are of --target=tpu");
   return options;
 }
 
@@ -210,7 +222,7 @@ llvm::Error runReference(ModuleOp module, const std::vector<Tensor> &arguments,
 llvm::Error runLevel(OwningOpRef<ModuleOp> module, const RunOptions &options,
                      std::vector<Tensor> &arguments, std::vector<Tensor> &results, int64_t &best) {
   if (options.level == "executable" && options.target == "tpu")
-    return runOnTpu(std::move(module), options.tpu, arguments, results);
+    return runOnTpu(std::move(module), options.tpu, options.traces, arguments, results);
   if (options.level == "schedule")
     return runSchedule(*module, options, arguments, results);
   if (options.level == "reference")

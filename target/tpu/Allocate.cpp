@@ -3,143 +3,43 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Linear scan (Poletto and Sarkar, 1999) over the blocks in their order. Live
-// intervals come from a data flow over blocks, so that values that live around a
-// loop keep their register in all of it. Where a file is full, the interval that
+// Linear scan (Poletto and Sarkar, 1999) with holes: a register may hold another
+// value where an interval has no need of it. Where a file is full, the interval that
 // ends last is spilled to VMEM: a load before each use, a store after each
-// definition; then all is done once more. Free registers are taken in turn, to
-// leave bundling few false dependences.
+// definition; then all is done once more. Of free registers the one is taken that
+// has been idle for longest, to leave bundling few false dependences.
+//
+// The steady states of pipelined loops have their bundles already: only registers
+// are filled in. Intervals that they use are never spilled; where that leaves too few
+// registers, the loops are named, and the caller does without their pipelines.
 //
 //===----------------------------------------------------------------------===//
 #include "target/tpu/Backend.h"
+#include "target/tpu/Liveness.h"
 
 #include "support/Error.h"
 
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <deque>
 #include <map>
 
 namespace spokeshave::tpu {
 
 namespace {
 
-struct Interval {
-  Reg reg;
-  int64_t begin = INT64_MAX, end = -1;
-  bool isSpillCode = false;
-};
-
-/// The blocks that may follow `number`.
-llvm::SmallVector<uint32_t, 2> successorsOf(const Kernel &kernel, uint32_t number) {
-  llvm::SmallVector<uint32_t, 2> successors;
-  bool falls = true;
-  for (const Instruction &instruction : kernel.blocks[number].instructions) {
-    if (instruction.op == Opcode::Branch || instruction.op == Opcode::BranchIf)
-      successors.push_back(instruction.imm);
-    if (instruction.op == Opcode::Branch || instruction.op == Opcode::Halt)
-      falls = false;
-  }
-  if (falls && number + 1 < kernel.blocks.size())
-    successors.push_back(number + 1);
-  return successors;
-}
-
-class Liveness {
-public:
-  explicit Liveness(const Kernel &kernel);
-  std::vector<Interval> intervals; ///< by begin
-
-private:
-  void findLocal(const Kernel &kernel);
-  void solve(const Kernel &kernel);
-
-  unsigned numRegisters = 0;
-  std::vector<llvm::BitVector> used, defined, liveIn, liveOut;
-};
-
-Liveness::Liveness(const Kernel &kernel) {
-  for (const Block &block : kernel.blocks)
-    for (const Instruction &instruction : block.instructions) {
-      numRegisters = std::max(numRegisters, instruction.dst.number + 1);
-      for (Reg source : instruction.sources())
-        numRegisters = std::max(numRegisters, source.number + 1);
-    }
-  findLocal(kernel);
-  solve(kernel);
-  std::vector<Interval> all(numRegisters);
-  int64_t at = 0;
-  auto extend = [&](Reg reg, int64_t position) {
-    Interval &interval = all[reg.number];
-    interval.reg = reg;
-    interval.begin = std::min(interval.begin, position);
-    interval.end = std::max(interval.end, position);
-  };
-  for (auto [number, block] : llvm::enumerate(kernel.blocks)) {
-    int64_t first = at;
-    for (const Instruction &instruction : block.instructions) {
-      for (Reg source : instruction.sources())
-        if (source)
-          extend(source, at);
-      if (instruction.dst)
-        extend(instruction.dst, at + 1);
-      at += 2;
-    }
-    for (unsigned reg : liveIn[number].set_bits())
-      all[reg].begin = std::min(all[reg].begin, first),
-      all[reg].end = std::max(all[reg].end, first);
-    for (unsigned reg : liveOut[number].set_bits())
-      all[reg].begin = std::min(all[reg].begin, at), all[reg].end = std::max(all[reg].end, at);
-  }
-  for (Interval &interval : all)
-    if (interval.reg)
-      intervals.push_back(interval);
-  llvm::sort(intervals, [](const Interval &a, const Interval &b) {
-    return std::pair(a.begin, a.reg.number) < std::pair(b.begin, b.reg.number);
-  });
-}
-
-void Liveness::findLocal(const Kernel &kernel) {
-  for (const Block &block : kernel.blocks) {
-    llvm::BitVector &uses = used.emplace_back(numRegisters);
-    llvm::BitVector &definitions = defined.emplace_back(numRegisters);
-    for (const Instruction &instruction : block.instructions) {
-      for (Reg source : instruction.sources())
-        if (source && !definitions.test(source.number))
-          uses.set(source.number);
-      if (instruction.dst)
-        definitions.set(instruction.dst.number);
-    }
-  }
-}
-
-void Liveness::solve(const Kernel &kernel) {
-  liveIn = used;
-  liveOut.assign(kernel.blocks.size(), llvm::BitVector(numRegisters));
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t number = kernel.blocks.size(); number-- > 0;) {
-      for (uint32_t successor : successorsOf(kernel, number))
-        if (liveIn[successor].test(liveOut[number]))
-          liveOut[number] |= liveIn[successor], changed = true;
-      llvm::BitVector in = liveOut[number];
-      in.reset(defined[number]);
-      in |= used[number];
-      if (in != liveIn[number])
-        liveIn[number] = in, changed = true;
-    }
-  }
-}
-
 class Allocator {
 public:
   Allocator(Kernel &kernel, const Timing &timing) : kernel(kernel), timing(timing) {}
-  llvm::Error run();
+  llvm::Error run(llvm::SmallVectorImpl<uint32_t> &crowded);
 
 private:
+  /// A register of the machine: what is taken of it, by the begin of the stretch.
+  struct Place {
+    std::map<int64_t, std::pair<int64_t, uint32_t>> taken; ///< end, and interval
+  };
+
   int64_t sizeOf(File file) const {
     return file == File::Scalar   ? timing.scalarRegisters
            : file == File::Vector ? timing.vectorRegisters
@@ -147,55 +47,109 @@ private:
   }
   /// Assigns registers; returns those that must be spilled, by number.
   llvm::DenseSet<uint32_t> scan();
+  void findFixed();
+  /// Intervals that are in the way of `interval` at a place; the end of the last
+  /// stretch before it.
+  llvm::SmallVector<uint32_t, 4> conflicts(const Place &place, const Interval &interval,
+                                           int64_t &idleSince) const;
+  void occupy(Place &place, uint32_t number);
+  void release(Place &place, uint32_t number);
+  bool maySpill(uint32_t reg) const { return !spillCode.contains(reg) && !fixed.contains(reg); }
+  static bool uses(const Block &block, const llvm::DenseSet<uint32_t> &registers);
   void spill(const llvm::DenseSet<uint32_t> &victims);
   void rewrite();
 
   Kernel &kernel;
   const Timing &timing;
+  std::vector<Interval> intervals;
   llvm::DenseMap<uint32_t, uint32_t> assigned;
   llvm::DenseSet<uint32_t> spillCode; ///< short-lived registers that spilling made
+  llvm::DenseSet<uint32_t> fixed;     ///< used in steady states, where there is no room
   uint32_t next = 0;
 };
+
+llvm::SmallVector<uint32_t, 4> Allocator::conflicts(const Place &place, const Interval &interval,
+                                                    int64_t &idleSince) const {
+  llvm::SmallVector<uint32_t, 4> found;
+  idleSince = -1;
+  for (auto [number, segment] : llvm::enumerate(interval.segments)) {
+    auto it = place.taken.upper_bound(segment.begin);
+    if (it != place.taken.begin()) {
+      auto before = std::prev(it);
+      if (before->second.first >= segment.begin)
+        it = before;
+      else if (number == 0)
+        idleSince = before->second.first;
+    }
+    for (; it != place.taken.end() && it->first <= segment.end; ++it)
+      if (!llvm::is_contained(found, it->second.second))
+        found.push_back(it->second.second);
+  }
+  return found;
+}
+
+void Allocator::occupy(Place &place, uint32_t number) {
+  for (const Segment &segment : intervals[number].segments)
+    place.taken[segment.begin] = {segment.end, number};
+}
+
+void Allocator::release(Place &place, uint32_t number) {
+  for (const Segment &segment : intervals[number].segments)
+    place.taken.erase(segment.begin);
+}
+
+void Allocator::findFixed() {
+  fixed.clear();
+  for (const Block &block : kernel.blocks)
+    if (block.isPipelined())
+      for (const Instruction &instruction : block.instructions) {
+        if (instruction.dst)
+          fixed.insert(instruction.dst.number);
+        for (Reg source : instruction.sources())
+          if (source)
+            fixed.insert(source.number);
+      }
+}
 
 llvm::DenseSet<uint32_t> Allocator::scan() {
   assigned.clear();
   llvm::DenseSet<uint32_t> victims;
-  std::map<File, std::deque<uint32_t>> free;
-  std::map<File, std::vector<Interval>> active;
+  std::map<File, std::vector<Place>> files;
   for (File file : {File::Scalar, File::Vector, File::Mask})
-    for (uint32_t i = 0; i < sizeOf(file); ++i)
-      free[file].push_back(i);
+    files[file].resize(sizeOf(file));
   Liveness liveness(kernel);
-  next = 0;
-  for (const Interval &interval : liveness.intervals)
-    next = std::max(next, interval.reg.number + 1);
-  for (const Interval &interval : liveness.intervals) {
-    File file = interval.reg.file;
-    std::vector<Interval> &living = active[file];
-    llvm::erase_if(living, [&](const Interval &old) {
-      if (old.end > interval.begin)
-        return false;
-      free[file].push_back(assigned[old.reg.number]);
-      return true;
-    });
-    if (free[file].empty()) {
-      auto last = living.end();
-      for (auto it = living.begin(); it != living.end(); ++it)
-        if (!spillCode.contains(it->reg.number) && (last == living.end() || it->end > last->end))
-          last = it;
-      bool spillSelf = !spillCode.contains(interval.reg.number) &&
-                       (last == living.end() || interval.end >= last->end);
-      if (spillSelf || last == living.end()) {
+  next = liveness.numRegisters;
+  intervals = findIntervals(kernel, liveness);
+  for (uint32_t number = 0; number < intervals.size(); ++number) {
+    const Interval &interval = intervals[number];
+    std::vector<Place> &places = files[interval.reg.file];
+    // The register that has been idle for longest; else the one whose only value
+    // here ends last, if that is after this one's end.
+    int64_t oldest = INT64_MAX, latest = maySpill(interval.reg.number) ? interval.end() : -1;
+    uint32_t best = UINT32_MAX, victim = UINT32_MAX, victimPlace = 0;
+    for (uint32_t p = 0; p < places.size(); ++p) {
+      int64_t idleSince;
+      auto found = conflicts(places[p], interval, idleSince);
+      if (found.empty()) {
+        if (idleSince < oldest)
+          oldest = idleSince, best = p;
+        continue;
+      }
+      const Interval &other = intervals[found[0]];
+      if (found.size() == 1 && maySpill(other.reg.number) && other.end() > latest)
+        latest = other.end(), victim = found[0], victimPlace = p;
+    }
+    if (best == UINT32_MAX) {
+      if (victim == UINT32_MAX) {
         victims.insert(interval.reg.number);
         continue;
       }
-      victims.insert(last->reg.number);
-      free[file].push_back(assigned[last->reg.number]);
-      living.erase(last);
+      victims.insert(intervals[victim].reg.number);
+      release(places[victimPlace], victim);
+      best = victimPlace;
     }
-    assigned[interval.reg.number] = free[file].front();
-    free[file].pop_front();
-    living.push_back(interval);
+    assigned[interval.reg.number] = best;
+    occupy(places[best], number);
   }
   return victims;
 }
@@ -259,6 +213,14 @@ void Allocator::spill(const llvm::DenseSet<uint32_t> &victims) {
   kernel.spills += victims.size();
 }
 
+bool Allocator::uses(const Block &block, const llvm::DenseSet<uint32_t> &registers) {
+  return llvm::any_of(block.instructions, [&](const Instruction &instruction) {
+    return (instruction.dst && registers.contains(instruction.dst.number)) ||
+           llvm::any_of(instruction.sources(),
+                        [&](Reg source) { return source && registers.contains(source.number); });
+  });
+}
+
 void Allocator::rewrite() {
   auto assign = [&](Reg &reg) {
     if (!reg)
@@ -275,12 +237,19 @@ void Allocator::rewrite() {
         assign(*reg);
 }
 
-llvm::Error Allocator::run() {
+llvm::Error Allocator::run(llvm::SmallVectorImpl<uint32_t> &crowded) {
+  findFixed();
   // Each round spills at least one long interval, and there are finitely many.
   for (int round = 0; round < 64; ++round) {
     llvm::DenseSet<uint32_t> victims = scan();
     if (victims.empty()) {
       rewrite();
+      return llvm::Error::success();
+    }
+    if (llvm::any_of(victims, [&](uint32_t victim) { return fixed.contains(victim); })) {
+      for (const Block &block : kernel.blocks)
+        if (block.isPipelined() && uses(block, victims))
+          crowded.push_back(block.steady.loop);
       return llvm::Error::success();
     }
     for (uint32_t victim : victims)
@@ -294,39 +263,9 @@ llvm::Error Allocator::run() {
 
 } // namespace
 
-llvm::Error allocateRegisters(Kernel &kernel, const Timing &timing) {
-  return Allocator(kernel, timing).run();
-}
-
-static bool hasEffect(const Instruction &instruction) {
-  switch (unitOf(instruction)) {
-  case Unit::VectorStore:
-  case Unit::MatrixPush:
-  case Unit::MatrixPop:
-  case Unit::Misc:
-    return true;
-  default:
-    return isTerminator(instruction.op);
-  }
-}
-
-void eliminateDeadCode(Kernel &kernel) {
-  for (bool changed = true; changed;) {
-    llvm::DenseSet<uint32_t> read;
-    for (const Block &block : kernel.blocks)
-      for (const Instruction &instruction : block.instructions)
-        for (Reg source : instruction.sources())
-          if (source && !(source == instruction.dst))
-            read.insert(source.number);
-    changed = false;
-    for (Block &block : kernel.blocks) {
-      size_t before = block.instructions.size();
-      llvm::erase_if(block.instructions, [&](const Instruction &instruction) {
-        return !hasEffect(instruction) && instruction.dst && !read.contains(instruction.dst.number);
-      });
-      changed |= block.instructions.size() != before;
-    }
-  }
+llvm::Error allocateRegisters(Kernel &kernel, const Timing &timing,
+                              llvm::SmallVectorImpl<uint32_t> &crowded) {
+  return Allocator(kernel, timing).run(crowded);
 }
 
 } // namespace spokeshave::tpu

@@ -6,79 +6,136 @@
 // List scheduling within a block. Of the instructions whose operands are ready,
 // the one with the longest path to the end of the block goes first. Accesses to
 // VMEM keep their order where they may overlap; transfers and waits are fences;
-// matrix units keep the order of their instructions.
+// matrix units keep the order of what they take in and give out.
+//
+// A block need not wait for its last results: what is still under way at its end
+// is known where its successors are scheduled, as blocks come in the order of the
+// flow. Only at the back edge of a loop it waits, for more than the loop's first
+// block was told.
 //
 //===----------------------------------------------------------------------===//
 #include "target/tpu/Backend.h"
+#include "target/tpu/Dependences.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <map>
 #include <queue>
 
 namespace spokeshave::tpu {
 
 namespace {
 
+uint64_t keyOf(Reg reg) {
+  return uint64_t(reg.file) << 32 | reg.number;
+}
+
+/// What is under way at a block's start: cycles until it has arrived.
+struct Pending {
+  llvm::DenseMap<uint64_t, int64_t> registers;
+  int64_t memory = 0; ///< until transfers may touch what loads read
+  int64_t busy = 0;   ///< until units are free that work for several cycles
+
+  int64_t of(Reg reg) const { return registers.lookup(keyOf(reg)); }
+  /// What it is at the end of an edge that takes `delay` cycles.
+  void merge(const Pending &other, int64_t delay) {
+    for (auto [reg, cycles] : other.registers)
+      if (cycles > delay)
+        registers[reg] = std::max(registers.lookup(reg), cycles - delay);
+    memory = std::max(memory, other.memory - delay);
+    busy = std::max(busy, other.busy - delay);
+  }
+};
+
+/// At the end of a block that lasts `end` cycles.
+Pending pendingAfter(const Block &block, const Timing &timing, const Pending &before, int64_t end) {
+  Pending after;
+  after.merge(before, end);
+  int64_t cycle = 0;
+  for (const Bundle &bundle : block.bundles) {
+    for (unsigned i = 0; i < bundle.count; ++i) {
+      const Instruction &here = block.instructions[bundle.begin + i];
+      int64_t left = cycle + timing.latency(here) - end;
+      Unit unit = unitOf(here);
+      if (here.dst)
+        after.registers[keyOf(here.dst)] = std::max<int64_t>(0, left);
+      if (unit == Unit::VectorLoad || unit == Unit::VectorStore)
+        after.memory = std::max(after.memory, left);
+      if (timing.occupancy(here) > 1)
+        after.busy = std::max(after.busy, cycle + timing.occupancy(here) - end);
+    }
+    cycle += 1 + bundle.idle;
+  }
+  return after;
+}
+
 class BlockScheduler {
 public:
-  BlockScheduler(Block &block, const Timing &timing)
-      : block(block), timing(timing), nodes(block.instructions.size()) {}
+  BlockScheduler(Block &block, const Timing &timing, const Pending &pending)
+      : block(block), timing(timing), pending(pending), nodes(block.instructions.size()),
+        graph(block.instructions.size()) {}
   void run();
 
 private:
-  struct Edge {
-    uint32_t to;
-    int64_t distance;
-  };
   struct Node {
-    std::vector<Edge> users;
     uint32_t waitsFor = 0;
     int64_t height = 0, ready = 0, cycle = -1;
   };
+  /// By height: the longest path first, then in the order of the code.
+  using Heap = std::priority_queue<std::pair<int64_t, int64_t>>;
+  using Later = std::priority_queue<std::pair<int64_t, int64_t>,
+                                    std::vector<std::pair<int64_t, int64_t>>, std::greater<>>;
 
-  void addEdge(uint32_t from, uint32_t to, int64_t distance) {
-    if (from == to)
-      return;
-    nodes[from].users.push_back({to, std::max<int64_t>(0, distance)});
-    ++nodes[to].waitsFor;
-  }
   void addRegisterEdges();
-  void addMemoryEdges();
-  void addOrderEdges();
   void findHeights();
   void place();
+  void placeUnit(unsigned unit, int64_t cycle);
+  void placeTerminators();
+  void release(uint32_t number, int64_t cycle);
   bool fits(uint32_t number, int64_t cycle);
   void take(uint32_t number, int64_t cycle);
   void write();
 
   const Instruction &instruction(uint32_t number) const { return block.instructions[number]; }
+  std::array<uint8_t, kNumUnits> &slotsAt(int64_t cycle) {
+    if (size_t(cycle) >= taken.size())
+      taken.resize(2 * cycle + 64);
+    return taken[cycle];
+  }
 
   Block &block;
   const Timing &timing;
+  const Pending &pending;
   std::vector<Node> nodes;
-  /// Slots taken, by unit and cycle; immediates by cycle.
-  std::map<std::pair<Unit, int64_t>, unsigned> taken;
-  llvm::DenseMap<int64_t, unsigned> immediates;
+  DependenceGraph graph;
+  std::vector<uint32_t> terminators;
+  std::array<Heap, kNumUnits> available;
+  Later later; ///< operands are on their way: cycle and number
+  bool again = false;
+  size_t left = 0;
+  /// Slots taken, by cycle and unit; immediates by cycle.
+  std::vector<std::array<uint8_t, kNumUnits>> taken;
+  std::vector<uint8_t> immediates;
   /// Until when each matrix unit takes rows.
   llvm::DenseMap<int64_t, int64_t> matrixBusy;
 };
 
-uint64_t keyOf(Reg reg) {
-  return uint64_t(reg.file) << 32 | reg.number;
-}
-
 void BlockScheduler::addRegisterEdges() {
   llvm::DenseMap<uint64_t, uint32_t> writer;
-  llvm::DenseMap<uint64_t, std::vector<uint32_t>> readers;
+  llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 4>> readers;
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     const Instruction &here = instruction(i);
+    int64_t &ready = nodes[i].ready;
+    ready = pending.busy;
+    if (here.op == Opcode::DmaStart || here.op == Opcode::DmaWait)
+      ready = std::max(ready, pending.memory);
     for (Reg source : here.sources()) {
       if (!source)
         continue;
       if (auto found = writer.find(keyOf(source)); found != writer.end())
-        addEdge(found->second, i, timing.latency(instruction(found->second)));
+        graph.add(found->second, i, timing.latency(instruction(found->second)));
+      else
+        ready = std::max(ready, pending.of(source));
       readers[keyOf(source)].push_back(i);
     }
     if (!here.dst)
@@ -86,192 +143,131 @@ void BlockScheduler::addRegisterEdges() {
     uint64_t key = keyOf(here.dst);
     // Registers are read at issue and written at the end of the latency.
     for (uint32_t reader : readers[key])
-      addEdge(reader, i, 0);
+      graph.add(reader, i, 0);
     readers[key].clear();
     if (auto found = writer.find(key); found != writer.end())
-      addEdge(found->second, i,
-              timing.latency(instruction(found->second)) - timing.latency(here) + 1);
+      graph.add(found->second, i,
+                timing.latency(instruction(found->second)) - timing.latency(here) + 1);
+    else
+      ready = std::max(ready, pending.of(here.dst) - timing.latency(here) + 1);
     writer[key] = i;
-  }
-}
-
-/// Whether two accesses with the same base, of whole rows or of contiguous lanes,
-/// touch different bytes.
-static bool areDisjoint(const Instruction &a, const Instruction &b) {
-  if (a.base != b.base || a.op == Opcode::Gather || a.op == Opcode::Scatter ||
-      b.op == Opcode::Gather || b.op == Opcode::Scatter)
-    return false;
-  auto isRows = [](const Instruction &i) {
-    return i.op == Opcode::LoadRows || i.op == Opcode::StoreRows;
-  };
-  auto width = [&](const Instruction &i) { // of a run
-    int64_t bytes = std::max<int64_t>(1, bitsOf(i.type) / 8);
-    return isRows(i) ? kLanes * bytes : (i.lanes - 1) * std::abs(i.stride) + bytes;
-  };
-  auto reach = [&](const Instruction &i) {
-    return isRows(i) ? (kSublanes - 1) * i.stride + width(i) : width(i);
-  };
-  const Instruction &low = a.imm <= b.imm ? a : b, &high = a.imm <= b.imm ? b : a;
-  if (low.stride < 0 || high.stride < 0)
-    return false;
-  int64_t distance = high.imm - low.imm;
-  if (distance >= reach(low))
-    return true;
-  // Side by side within rows of one stride.
-  if (!isRows(a) || !isRows(b) || a.stride != b.stride || a.stride == 0)
-    return false;
-  int64_t within = distance % a.stride;
-  return within >= width(low) && within + width(high) <= a.stride;
-}
-
-void BlockScheduler::addMemoryEdges() {
-  struct Access {
-    uint32_t number;
-    uint16_t object;
-    bool writes;
-  };
-  std::vector<Access> accesses;
-  std::vector<uint32_t> sinceFence;
-  int64_t fence = -1;
-  for (uint32_t i = 0; i < nodes.size(); ++i) {
-    const Instruction &here = instruction(i);
-    Unit unit = unitOf(here);
-    bool isFence = here.op == Opcode::DmaStart || here.op == Opcode::DmaWait;
-    bool isAccess = unit == Unit::VectorLoad || unit == Unit::VectorStore;
-    if (isFence) {
-      for (uint32_t number : sinceFence)
-        addEdge(number, i, timing.latency(instruction(number)));
-      if (fence >= 0)
-        addEdge(fence, i, 1);
-      fence = i;
-      accesses.clear();
-      sinceFence.clear();
-      continue;
-    }
-    if (!isAccess)
-      continue;
-    if (fence >= 0)
-      addEdge(fence, i, 1);
-    bool writes = unit == Unit::VectorStore;
-    for (const Access &old : accesses)
-      if ((writes || old.writes) &&
-          (old.object == here.object || old.object == 0 || here.object == 0) &&
-          !areDisjoint(instruction(old.number), here))
-        addEdge(old.number, i,
-                old.writes ? timing.occupancy(instruction(old.number))
-                           : timing.occupancy(instruction(old.number)) - 1);
-    accesses.push_back({i, here.object, writes});
-    sinceFence.push_back(i);
-  }
-}
-
-/// Queues of the matrix units, counts before the transfer, the end of the block.
-void BlockScheduler::addOrderEdges() {
-  // A unit takes pushes and weights in their order, and pops in theirs; a pop waits
-  // for the pushes before it, not these for pops.
-  llvm::DenseMap<int64_t, uint32_t> lastPush, lastPop;
-  int64_t lastMisc = -1;
-  for (uint32_t i = 0; i < nodes.size(); ++i) {
-    const Instruction &here = instruction(i);
-    Unit unit = unitOf(here);
-    if (unit == Unit::MatrixPush || unit == Unit::MatrixPop) {
-      bool pops = unit == Unit::MatrixPop;
-      if (auto push = lastPush.find(here.imm); push != lastPush.end())
-        addEdge(push->second, i, pops ? 0 : 1); // the queues wait by themselves
-      if (auto pop = lastPop.find(here.imm); pops && pop != lastPop.end())
-        addEdge(pop->second, i, 1);
-      (pops ? lastPop : lastPush)[here.imm] = i;
-    }
-    if (unit == Unit::Misc) {
-      if (lastMisc >= 0)
-        addEdge(lastMisc, i, 1);
-      lastMisc = i;
-    }
-    if (isTerminator(here.op))
-      for (uint32_t j = 0; j < i; ++j)
-        addEdge(j, i, isTerminator(instruction(j).op) ? 1 : 0);
   }
 }
 
 void BlockScheduler::findHeights() {
   for (uint32_t i = nodes.size(); i-- > 0;) {
     nodes[i].height = timing.latency(instruction(i));
-    for (const Edge &edge : nodes[i].users)
-      nodes[i].height = std::max(nodes[i].height, edge.distance + nodes[edge.to].height);
+    for (const Dependence &edge : graph.users[i]) {
+      nodes[i].height = std::max(nodes[i].height, edge.latency + nodes[edge.to].height);
+      ++nodes[edge.to].waitsFor;
+    }
   }
 }
 
 bool BlockScheduler::fits(uint32_t number, int64_t cycle) {
   const Instruction &here = instruction(number);
-  Unit unit = unitOf(here);
+  unsigned unit = unsigned(unitOf(here));
   if (here.op == Opcode::MatrixPush) {
     auto busy = matrixBusy.find(here.imm);
     if (busy != matrixBusy.end() && busy->second > cycle)
       return false;
-    return taken[{unit, cycle}] < timing.slots[unsigned(unit)];
+    return slotsAt(cycle)[unit] < timing.slots[unit];
   }
-  if (here.immediate && immediates[cycle] >= timing.immediates)
+  if (here.immediate && size_t(cycle) < immediates.size() && immediates[cycle] >= timing.immediates)
     return false;
-  for (int64_t i = 0; i < timing.occupancy(here); ++i)
-    if (taken[{unit, cycle + i}] >= timing.slots[unsigned(unit)])
+  for (int64_t i = 0, busy = timing.occupancy(here); i < busy; ++i)
+    if (slotsAt(cycle + i)[unit] >= timing.slots[unit])
       return false;
   return true;
 }
 
 void BlockScheduler::take(uint32_t number, int64_t cycle) {
   const Instruction &here = instruction(number);
-  Unit unit = unitOf(here);
+  unsigned unit = unsigned(unitOf(here));
   nodes[number].cycle = cycle;
   if (here.op == Opcode::MatrixPush) {
     matrixBusy[here.imm] = cycle + timing.occupancy(here);
-    ++taken[{unit, cycle}];
+    ++slotsAt(cycle)[unit];
     return;
   }
-  if (here.immediate)
+  if (here.immediate) {
+    if (size_t(cycle) >= immediates.size())
+      immediates.resize(2 * cycle + 64);
     ++immediates[cycle];
-  for (int64_t i = 0; i < timing.occupancy(here); ++i)
-    ++taken[{unit, cycle + i}];
+  }
+  for (int64_t i = 0, busy = timing.occupancy(here); i < busy; ++i)
+    ++slotsAt(cycle + i)[unit];
+}
+
+void BlockScheduler::release(uint32_t number, int64_t cycle) {
+  if (isTerminator(instruction(number).op))
+    return;
+  if (nodes[number].ready > cycle)
+    return later.push({nodes[number].ready, number});
+  available[unsigned(unitOf(instruction(number)))].push({nodes[number].height, -int64_t(number)});
+  again = true;
+}
+
+/// Fills the slots of a unit. What needs an immediate or a matrix unit may have to
+/// wait where others behind it need not, so a few are tried.
+void BlockScheduler::placeUnit(unsigned unit, int64_t cycle) {
+  constexpr size_t kTries = 12;
+  llvm::SmallVector<std::pair<int64_t, int64_t>, kTries> skipped;
+  Heap &heap = available[unit];
+  while (!heap.empty() && skipped.size() < kTries && slotsAt(cycle)[unit] < timing.slots[unit]) {
+    auto best = heap.top();
+    heap.pop();
+    uint32_t number = -best.second;
+    if (!fits(number, cycle)) {
+      skipped.push_back(best);
+      continue;
+    }
+    take(number, cycle);
+    --left;
+    for (const Dependence &edge : graph.users[number]) {
+      Node &user = nodes[edge.to];
+      user.ready = std::max(user.ready, cycle + edge.latency);
+      if (--user.waitsFor == 0)
+        release(edge.to, cycle);
+    }
+  }
+  for (auto &entry : skipped)
+    heap.push(entry);
 }
 
 void BlockScheduler::place() {
-  std::vector<uint32_t> ready;
-  for (uint32_t i = 0; i < nodes.size(); ++i)
-    if (nodes[i].waitsFor == 0)
-      ready.push_back(i);
-  auto before = [&](uint32_t a, uint32_t b) {
-    return nodes[a].height != nodes[b].height ? nodes[a].height > nodes[b].height : a < b;
-  };
+  left = nodes.size();
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    if (isTerminator(instruction(i).op))
+      terminators.push_back(i), --left;
+    else if (nodes[i].waitsFor == 0)
+      release(i, 0);
+  }
+  for (int64_t cycle = 0; left;) {
+    for (; !later.empty() && later.top().first <= cycle; later.pop())
+      release(later.top().second, cycle);
+    // What becomes ready in this cycle may still join its bundle.
+    do {
+      again = false;
+      for (unsigned unit = 0; unit < kNumUnits; ++unit)
+        placeUnit(unit, cycle);
+    } while (again);
+    bool waiting = llvm::any_of(available, [](const Heap &heap) { return !heap.empty(); });
+    cycle = waiting || later.empty() ? cycle + 1 : std::max(cycle + 1, later.top().first);
+  }
+  placeTerminators();
+}
+
+/// Branches leave when everything has been issued.
+void BlockScheduler::placeTerminators() {
   int64_t cycle = 0;
-  for (size_t left = nodes.size(); left;) {
-    llvm::sort(ready, before);
-    std::vector<uint32_t> later;
-    bool placed = false;
-    for (size_t r = 0; r < ready.size(); ++r) {
-      uint32_t number = ready[r];
-      if (nodes[number].ready > cycle || !fits(number, cycle)) {
-        later.push_back(number);
-        continue;
-      }
-      take(number, cycle);
-      placed = true;
-      --left;
-      for (const Edge &edge : nodes[number].users) {
-        Node &user = nodes[edge.to];
-        user.ready = std::max(user.ready, cycle + edge.distance);
-        if (--user.waitsFor == 0)
-          later.push_back(edge.to);
-      }
-    }
-    ready = std::move(later);
-    // What became ready in this cycle may still join its bundle.
-    bool again = placed && llvm::any_of(ready, [&](uint32_t n) { return nodes[n].ready <= cycle; });
-    if (again &&
-        llvm::any_of(ready, [&](uint32_t n) { return nodes[n].ready <= cycle && fits(n, cycle); }))
-      continue;
-    int64_t nextReady = INT64_MAX;
-    for (uint32_t number : ready)
-      nextReady = std::min(nextReady, std::max(cycle + 1, nodes[number].ready));
-    cycle = nextReady;
+  for (const Node &node : nodes)
+    cycle = std::max(cycle, node.cycle);
+  for (uint32_t number : terminators) {
+    cycle = std::max(cycle, nodes[number].ready);
+    while (!fits(number, cycle))
+      ++cycle;
+    take(number, cycle++);
   }
 }
 
@@ -283,11 +279,13 @@ void BlockScheduler::write() {
     return std::pair(nodes[a].cycle, a) < std::pair(nodes[b].cycle, b);
   });
   std::vector<Instruction> code;
-  int64_t end = 0, last = -1;
+  int64_t last = -1;
   block.bundles.clear();
   for (uint32_t number : order) {
     int64_t cycle = nodes[number].cycle;
     if (cycle != last) {
+      if (block.bundles.empty() && cycle > 0)
+        block.bundles.push_back({0, 0, 0}), last = 0;
       if (!block.bundles.empty())
         block.bundles.back().idle = cycle - last - 1;
       block.bundles.push_back({uint32_t(code.size()), 0, 0});
@@ -295,28 +293,57 @@ void BlockScheduler::write() {
     }
     ++block.bundles.back().count;
     code.push_back(instruction(number));
-    // Results of matrix units wait in their queue, others must have arrived.
-    end = std::max(end, cycle + timing.latency(instruction(number)));
   }
-  if (!block.bundles.empty())
-    block.bundles.back().idle = std::max<int64_t>(0, end - last - 1);
   block.instructions = std::move(code);
 }
 
 void BlockScheduler::run() {
   addRegisterEdges();
-  addMemoryEdges();
-  addOrderEdges();
+  addMemoryDependences(block.instructions, timing, false, graph);
+  addQueueDependences(block.instructions, graph);
   findHeights();
   place();
   write();
 }
 
+/// Makes the block last until no more is under way than `allowed`, `delay` cycles
+/// after its end.
+void waitAtEnd(Block &block, const Timing &timing, const Pending &before, const Pending &allowed,
+               int64_t delay) {
+  int64_t end = block.cycles(), wait = 0;
+  Pending after = pendingAfter(block, timing, before, end);
+  for (auto [reg, cycles] : after.registers)
+    wait = std::max(wait, cycles - delay - allowed.registers.lookup(reg));
+  wait = std::max({wait, after.memory - delay - allowed.memory, after.busy - delay - allowed.busy});
+  if (wait <= 0)
+    return;
+  if (block.bundles.empty())
+    block.bundles.push_back({0, 0, 0}), --wait;
+  block.bundles.back().idle += wait;
+}
+
 } // namespace
 
 void formBundles(Kernel &kernel, const Timing &timing) {
-  for (Block &block : kernel.blocks)
-    BlockScheduler(block, timing).run();
+  std::vector<Pending> pending(kernel.blocks.size());
+  for (uint32_t number = 0; number < kernel.blocks.size(); ++number) {
+    Block &block = kernel.blocks[number];
+    llvm::SmallVector<Successor, 2> successors = successorsOf(kernel, number);
+    if (!block.isPipelined()) {
+      BlockScheduler(block, timing, pending[number]).run();
+      for (auto [to, taken] : successors) {
+        int64_t delay = taken ? timing.branchDelay : 0;
+        // The steady state of a pipelined loop finds everything ready.
+        if (to <= number || kernel.blocks[to].isPipelined())
+          waitAtEnd(block, timing, pending[number],
+                    kernel.blocks[to].isPipelined() ? Pending() : pending[to], delay);
+      }
+    }
+    Pending after = pendingAfter(block, timing, pending[number], block.cycles());
+    for (auto [to, taken] : successors)
+      if (to > number)
+        pending[to].merge(after, taken ? timing.branchDelay : 0);
+  }
 }
 
 } // namespace spokeshave::tpu

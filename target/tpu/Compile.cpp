@@ -20,7 +20,10 @@
 #include "target/tpu/Backend.h"
 #include "target/tpu/Driver.h"
 #include "target/tpu/ExpandDots.h"
+#include "target/tpu/Pipeline.h"
 #include "target/tpu/Select.h"
+#include "target/tpu/Simplify.h"
+#include "target/tpu/UnrollLoops.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
@@ -55,6 +58,7 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.l2Bytes = vmemBytes;
   machine.rowLanes = options.rowTiles ? kLanes : 0;
   machine.taskBytes = 2 << 20; // moving them takes several times a transfer's latency
+  machine.convertsBf16 = true;
   machine.hasTranscendentals = options.transcendentals;
   return machine;
 }
@@ -69,8 +73,10 @@ private:
   llvm::Error findChip();
   llvm::Error lowerToSchedule();
   llvm::Error lowerToKernels();
+  int64_t coresFor(spokeshave::kernel::FuncOp op) const;
   llvm::Error emitCode();
   llvm::Error emitKernel(spokeshave::kernel::FuncOp op);
+  llvm::Error overlapAndAllocate(Kernel &kernel);
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
   void show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print);
   void showModule(llvm::StringRef level) {
@@ -131,6 +137,29 @@ llvm::Error Compilation::lowerToSchedule() {
   return llvm::Error::success();
 }
 
+/// Cores that may share the kernel: all of the device where half of the work is longer
+/// than it takes them to meet.
+int64_t Compilation::coresFor(kernel::FuncOp op) const {
+  int64_t cores = program->chip.coresOfDevice();
+  if (!options.megacore || cores < 2)
+    return 1;
+  for (const cpu::KernelInfo &info : program->stats.kernels) {
+    if (info.symbol != op.getSymName())
+      continue;
+    // A core's matrix units at a half of their peak, or an operation per lane and
+    // element: what HBM moves takes the cores together as long as one.
+    const machine::Chip &chip = program->chip;
+    bool isDot = false;
+    op.walk([&](kernel::TileDotOp) { isDot = true; });
+    double peak = double(chip.mxu.size * chip.mxu.size * chip.mxu.count) * chip.mxu.bf16Rate;
+    double lanes = double(kRegisterLanes * chip.vector.alus) / 2;
+    double cycles = double(info.flops) / (isDot ? peak : lanes);
+    return cycles * double(cores - 1) / double(cores) > double(program->timing.coreSync) ? cores
+                                                                                         : 1;
+  }
+  return cores;
+}
+
 llvm::Error Compilation::lowerToKernels() {
   DialectRegistry registry;
   kernel::registerKernelDialects(registry);
@@ -142,12 +171,17 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;
   stage.buffers = options.buffers;
-  for (auto op : module.getOps<kernel::FuncOp>())
+  for (auto op : module.getOps<kernel::FuncOp>()) {
+    stage.cores = coresFor(op);
     if (failed(kernel::stageBuffers(op, stage)))
       return diagnostics.take(ErrorCode::OutOfMemory, "a kernel does not fit the chip's VMEM");
+  }
   for (auto op : module.getOps<kernel::FuncOp>())
     if (failed(expandDots(op, program->timing)))
       return diagnostics.take(ErrorCode::UnsupportedProgram, "a matrix product cannot be lowered");
+  if (options.unrolling)
+    for (auto op : module.getOps<kernel::FuncOp>())
+      unrollLoops(op);
   // Addresses are written without care for what is known already.
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   manager.enableVerifier(options.verifyEachPass);
@@ -161,16 +195,35 @@ llvm::Error Compilation::lowerToKernels() {
   return llvm::Error::success();
 }
 
+/// Loops whose steady state finds too few registers get another one that does with
+/// fewer, and in the end none.
+llvm::Error Compilation::overlapAndAllocate(Kernel &kernel) {
+  const Kernel before = kernel;
+  llvm::DenseMap<uint32_t, unsigned> timesCrowded;
+  for (;;) {
+    if (options.pipelining)
+      pipelineLoops(kernel, program->timing, timesCrowded);
+    llvm::SmallVector<uint32_t> crowded;
+    if (llvm::Error error = allocateRegisters(kernel, program->timing, crowded))
+      return error;
+    if (crowded.empty())
+      return llvm::Error::success();
+    for (uint32_t loop : crowded)
+      ++timesCrowded[loop];
+    kernel = before;
+  }
+}
+
 llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
   FailureOr<Kernel> made = selectInstructions(op);
   if (failed(made))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel has no instructions");
-  eliminateDeadCode(*made);
+  simplifyInstructions(*made, program->timing);
   if (snapshot) {
     llvm::raw_string_ostream os(selected);
     made->print(os);
   }
-  if (llvm::Error error = allocateRegisters(*made, program->timing))
+  if (llvm::Error error = overlapAndAllocate(*made))
     return error;
   // Tables and spilled registers came after the buffers were staged.
   if (made->vmemBytes > vmemBytes)

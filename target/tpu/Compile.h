@@ -18,7 +18,14 @@ struct CompileOptions {
   bool attention = true;       ///< off: attention is products and a softmax
   bool rowTiles = true;        ///< off: lanes of a register run along one line only
   bool transcendentals = true; ///< off: polynomials instead of the chip's unit
+  bool megacore = true;        ///< off: one core of a device works alone
   int64_t buffers = 2;         ///< copies of a window in VMEM; 1: no overlap of transfers
+  bool unrolling = true;       ///< off: loops keep their bodies
+  bool pipelining = true;      ///< off: iterations of loops do not overlap
+
+  /// Sets `name` from text, as docs/options.md lists them; a user error for an unknown
+  /// name or bad value.
+  llvm::Error set(llvm::StringRef name, llvm::StringRef value);
 };
 
 /// Compiles `module` (StableHLO, one public function @main) and consumes it.

@@ -93,11 +93,26 @@ void print(const Instruction &instruction, llvm::raw_ostream &os) {
   }
 }
 
+static void print(const SteadyState &steady, llvm::raw_ostream &os) {
+  os << "  // pipelined: an iteration every " << steady.interval << " cycles, " << steady.stages
+     << " stages, " << steady.copies << " copies; bound by ";
+  if (steady.interval > std::max(steady.resourceBound, steady.recurrenceBound))
+    os << "registers or the search, before ";
+  if (steady.resourceBound >= steady.recurrenceBound)
+    os << steady.resource << " (" << steady.resourceBound << "), recurrence "
+       << steady.recurrenceBound << '\n';
+  else
+    os << "recurrence (" << steady.recurrenceBound << "), " << steady.resource << ' '
+       << steady.resourceBound << '\n';
+}
+
 void Kernel::print(llvm::raw_ostream &os) const {
   os << "kernel @" << name << ": " << vmemBytes << " bytes of VMEM, " << vectorRegisters
      << " vector and " << scalarRegisters << " scalar registers, " << spills << " spills\n";
   for (auto [number, block] : llvm::enumerate(blocks)) {
     os << "b" << number << ":  // " << block.cycles() << " cycles\n";
+    if (block.isPipelined())
+      tpu::print(block.steady, os);
     if (block.bundles.empty())
       for (const Instruction &instruction : block.instructions) {
         os << "  ";
@@ -116,6 +131,20 @@ void Kernel::print(llvm::raw_ostream &os) const {
       os << '\n';
     }
   }
+}
+
+llvm::SmallVector<Successor, 2> successorsOf(const Kernel &kernel, uint32_t number) {
+  llvm::SmallVector<Successor, 2> successors;
+  bool falls = true;
+  for (const Instruction &instruction : kernel.blocks[number].instructions) {
+    if (instruction.op == Opcode::Branch || instruction.op == Opcode::BranchIf)
+      successors.push_back({uint32_t(instruction.imm), true});
+    if (instruction.op == Opcode::Branch || instruction.op == Opcode::Halt)
+      falls = false;
+  }
+  if (falls && number + 1 < kernel.blocks.size())
+    successors.push_back({number + 1, false});
+  return successors;
 }
 
 uint32_t addLocation(Kernel &kernel, llvm::StringRef location) {

@@ -139,9 +139,22 @@ struct Bundle {
   uint16_t idle = 0; ///< empty cycles that follow
 };
 
+/// Of a block that is the steady state of a pipelined loop (Pipeline.h).
+struct SteadyState {
+  int64_t interval = 0; ///< cycles from one iteration's start to the next; 0: none
+  int64_t stages = 0;   ///< iterations under way at once
+  int64_t copies = 0;   ///< iterations that start in one pass
+  int64_t resourceBound = 0, recurrenceBound = 0; ///< of the interval
+  llvm::StringLiteral resource = "";              ///< that the first comes from
+  uint32_t loop = 0;                              ///< block of the loop before pipelining
+};
+
 struct Block {
   std::vector<Instruction> instructions;
-  std::vector<Bundle> bundles; ///< after bundling
+  std::vector<Bundle> bundles; ///< after bundling; of steady states from the start
+  SteadyState steady;
+  int64_t usualTrips = 0; ///< of a loop of this block, where they vary; 0: not known
+  bool isPipelined() const { return steady.interval > 0; }
   /// Cycles from entry to exit without stalls.
   int64_t cycles() const {
     int64_t sum = 0;
@@ -163,13 +176,30 @@ struct Kernel {
     std::vector<char> bytes;
   };
   std::vector<VmemData> data;
+  /// Bytes of VMEM below vmemBytes that the kernel uses as earlier kernels and
+  /// transfers of steps left them, in order of their offsets. The rest has no
+  /// sensible value when the kernel starts.
+  struct Kept {
+    int64_t offset = 0, bytes = 0;
+  };
+  std::vector<Kept> kept;
   std::vector<std::string> locations; ///< user's source lines
   int64_t vmemBytes = 0;
+  /// Cores that share the kernel's work. Each runs the same code, with its number as
+  /// the argument after the buffers.
+  int64_t cores = 1;
   /// Registers used, and spilled values; for reports.
   int64_t vectorRegisters = 0, scalarRegisters = 0, spills = 0;
 
   void print(llvm::raw_ostream &os) const;
 };
+
+/// A block that may follow another one.
+struct Successor {
+  uint32_t block = 0;
+  bool isTaken = false; ///< by a branch; else by falling through
+};
+llvm::SmallVector<Successor, 2> successorsOf(const Kernel &kernel, uint32_t number);
 
 /// One more location, or the number of an equal one.
 uint32_t addLocation(Kernel &kernel, llvm::StringRef location);

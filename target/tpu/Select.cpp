@@ -12,6 +12,7 @@
 
 #include "support/Location.h"
 #include "target/tpu/Selector.h"
+#include "target/tpu/UnrollLoops.h"
 
 using namespace mlir;
 using namespace spokeshave;
@@ -25,9 +26,11 @@ FailureOr<Kernel> Selector::run() {
   kernel.name = source.getSymName().str();
   kernel.vmemBytes = llvm::alignTo(source.getScratchBytes(), kRegisterBytes);
   beginBlock();
-  Reg task = newReg(File::Scalar);
-  values[source.getTask()] = task;
-  emitScalar(Opcode::Constant, task);
+  // Of a staged kernel the number of the task is that of the core.
+  kernel.cores = std::max<int64_t>(1, source.getTasks());
+  Reg core = newReg(File::Scalar);
+  values[source.getTask()] = core;
+  emitScalar(Opcode::Argument, core).imm = source.getBuffers().size();
   if (failed(selectBlock(source.getBlock())))
     return failure();
   emitScalar(Opcode::Halt, {});
@@ -151,6 +154,8 @@ LogicalResult Selector::selectFor(scf::ForOp op) {
   }
 
   uint32_t body = beginBlock();
+  if (auto trips = op->getAttrOfType<IntegerAttr>(kUsualTrips))
+    kernel.blocks[body].usualTrips = trips.getInt();
   values[op.getInductionVar()] = iv;
   for (auto [argument, reg] : llvm::zip_equal(op.getRegionIterArgs(), carried))
     values[argument] = reg;

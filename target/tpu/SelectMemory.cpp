@@ -26,11 +26,7 @@ int64_t Selector::vmemOffset(Value buffer) {
 
 /// Views of one offset are one object. Views that overlap begin at the same place.
 uint16_t Selector::objectOf(Value buffer) {
-  return objectAt(vmemOffset(buffer));
-}
-
-uint16_t Selector::objectAt(int64_t offset) {
-  return objects.try_emplace(offset, objects.size() + 1).first->second;
+  return objects.try_emplace(vmemOffset(buffer), objects.size() + 1).first->second;
 }
 
 /// Row-major element number: constants into the displacement, the rest into a

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "target/tpu/Selector.h"
+#include "target/tpu/Simplify.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -101,14 +102,6 @@ int64_t Selector::addData(std::vector<char> bytes) {
   return offset;
 }
 
-void Selector::loadConstant(Instruction &load, Attribute value, std::vector<char> bytes) {
-  auto [known, isNew] = constants.try_emplace(value);
-  if (isNew)
-    known->second = addData(std::move(bytes));
-  load.imm = known->second;
-  load.object = objectAt(load.imm); // nobody writes there: no store holds it up
-}
-
 Reg Selector::constant(Attribute value, Type type) {
   Reg reg = newReg(type);
   auto elements = dyn_cast<DenseElementsAttr>(value);
@@ -140,8 +133,8 @@ Reg Selector::constant(Attribute value, Type type) {
     } else {
       std::vector<char> bytes(lanes.begin(), lanes.end());
       Instruction &load = emit(Opcode::Load, wide, numbers);
-      load.type = ElementType::I8, load.stride = 1;
-      loadConstant(load, value, std::move(bytes));
+      load.type = ElementType::I8, load.stride = 1, load.imm = addData(std::move(bytes));
+      load.object = kConstantObject;
     }
     Instruction &compare = emit(Opcode::CompareI, wide, reg, numbers);
     compare.predicate = uint8_t(prefix ? IntPredicate::Slt : IntPredicate::Ne);
@@ -154,8 +147,8 @@ Reg Selector::constant(Attribute value, Type type) {
     bytes.insert(bytes.end(), reinterpret_cast<char *>(&lane),
                  reinterpret_cast<char *>(&lane) + bytesEach);
   Instruction &load = emit(Opcode::Load, type, reg);
-  load.stride = bytesEach;
-  loadConstant(load, value, std::move(bytes));
+  load.stride = bytesEach, load.imm = addData(std::move(bytes));
+  load.object = kConstantObject;
   return reg;
 }
 
@@ -283,6 +276,10 @@ LogicalResult Selector::selectConversion(Operation &op, Opcode opcode) {
     return op.emitOpError("changes the number of lanes, which the chip cannot do");
   Reg source = get(op.getOperand(0));
   Reg dst = newReg(to);
+  if (opcode == Opcode::Move && dst.file == source.file && dst.file != File::Mask) {
+    values[op.getResult(0)] = source; // the same bits
+    return success();
+  }
   // A bit becomes a predicate by comparing it.
   if (opcode == Opcode::Truncate && dst.file == File::Mask) {
     Reg low = newReg(File::Vector);

@@ -61,7 +61,6 @@ private:
   Reg bytesOf(Reg elements, int64_t elementBytes);
   int64_t vmemOffset(mlir::Value buffer);
   uint16_t objectOf(mlir::Value buffer);
-  uint16_t objectAt(int64_t offset);
 
   // Matrix units: SelectMatrix.cpp.
   mlir::LogicalResult selectRows(mlir::Operation &op);
@@ -81,8 +80,6 @@ private:
   Reg scalarConstant(int64_t value);
   /// Data beside the code, at the start of the kernel's VMEM: its offset.
   int64_t addData(std::vector<char> bytes);
-  /// The data of a constant, once for all its uses, as what `load` reads.
-  void loadConstant(Instruction &load, mlir::Attribute value, std::vector<char> bytes);
 
   static ElementType elementOf(mlir::Type type);
   static uint16_t lanesOf(mlir::Type type);
@@ -94,7 +91,6 @@ private:
   llvm::DenseMap<mlir::Value, Reg> values;
   llvm::DenseMap<mlir::Value, int64_t> tables;
   llvm::DenseMap<int64_t, uint16_t> objects;
-  llvm::DenseMap<mlir::Attribute, int64_t> constants; ///< offsets of their data
   /// By block, register of the number of elements, and bytes of one.
   std::map<std::tuple<size_t, uint32_t, int64_t>, Reg> byteOffsets;
 };

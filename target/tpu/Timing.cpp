@@ -60,6 +60,7 @@ Timing timingOf(const machine::Chip &chip) {
   timing.dmaGranule = chip.dma.granule;
   timing.dmaIssue = chip.dma.issue;
   timing.launch = int64_t(chip.cycles(chip.cost.kernelOverhead));
+  timing.coreSync = int64_t(chip.cycles(chip.cost.coreSync));
   return timing;
 }
 

@@ -49,6 +49,8 @@ struct Timing {
   int64_t dmaIssue = 20;         ///< cycles between two starts
   /// Cycles of a launch beyond the kernel's own.
   int64_t launch = 1000;
+  /// More cycles of a launch that several cores share.
+  int64_t coreSync = 0;
   double clock = 1.5e9; ///< Hz
 
   /// Cycles from issue until the result may be read.

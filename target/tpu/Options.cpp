@@ -1,0 +1,47 @@
+//===- Options.cpp - the options of a compilation for the chip --------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "target/tpu/Compile.h"
+
+#include "support/Error.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace spokeshave;
+using namespace spokeshave::tpu;
+
+llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
+  if (name == "buffers") {
+    if (value.getAsInteger(10, buffers) || buffers < 1 || buffers > 8)
+      return makeError(ErrorCode::BadOption,
+                       "option buffers is a number from 1 to 8, not '" + value + "'");
+    return llvm::Error::success();
+  }
+  bool *option = llvm::StringSwitch<bool *>(name)
+                     .Case("fusion", &fusion)
+                     .Case("attention", &attention)
+                     .Case("row-tiles", &rowTiles)
+                     .Case("transcendentals", &transcendentals)
+                     .Case("unrolling", &unrolling)
+                     .Case("pipelining", &pipelining)
+                     .Case("megacore", &megacore)
+                     .Case("verify-each-pass", &verifyEachPass)
+                     .Default(nullptr);
+  if (!option)
+    return makeError(ErrorCode::BadOption,
+                     "No such compile option of the chip: '" + name +
+                         "'; there are attention, buffers, fusion, megacore, pipelining, row-tiles, "
+                         "transcendentals, unrolling and verify-each-pass");
+  std::optional<bool> parsed = llvm::StringSwitch<std::optional<bool>>(value.lower())
+                                   .Cases("1", "true", "on", "yes", true)
+                                   .Cases("0", "false", "off", "no", false)
+                                   .Default(std::nullopt);
+  if (!parsed)
+    return makeError(ErrorCode::BadOption,
+                     "option " + name + " is true or false, not '" + value + "'");
+  *option = *parsed;
+  return llvm::Error::success();
+}
