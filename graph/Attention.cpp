@@ -479,7 +479,8 @@ static std::optional<CausalMask> visibleKeys(Value mask, int64_t &keyDim) {
         continue;
       bool isAlone = isSplatOf(op->getOperand(1 - i), true);
       if (std::optional<CausalMask> found = visibleKeys(op->getOperand(i), keyDim))
-        return CausalMask{found->rowDim, found->offset, found->compare, found->isAlone && isAlone};
+        return CausalMask{found->rowDim, found->offset, isAlone ? mask : found->compare,
+                          found->isAlone && isAlone};
     }
     return std::nullopt;
   }

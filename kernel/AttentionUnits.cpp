@@ -42,9 +42,9 @@ constexpr int64_t kRows = 512, kKeys = 512;
 /// A run without a divisor that suits is one block up to this.
 constexpr int64_t kMostRows = 2048, kFewestRows = 32;
 /// Registers of scores that are worked on at once, for maxima and for weights.
-constexpr int64_t kForMaxima = 64, kForWeights = 32;
+constexpr int64_t kForMaxima = 128, kForWeights = 32;
 /// Groups of a result.
-constexpr int64_t kForResults = 16;
+constexpr int64_t kForResults = 32;
 
 /// Rows in near memory.
 struct Rows {

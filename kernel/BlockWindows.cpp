@@ -54,7 +54,8 @@ std::optional<Index> AffineBox::local(IndexSpace &space, const Index &linear,
   return result;
 }
 
-std::optional<AffineBox> kernel::boxOf(const Index &linear, ArrayRef<BlockDimension> dims) {
+std::optional<AffineBox> kernel::boxOf(const Index &linear, ArrayRef<BlockDimension> dims,
+                                       bool inOrder) {
   AffineBox box;
   if (linear.lane != 0 || linear.constant < 0)
     return std::nullopt;
@@ -68,9 +69,17 @@ std::optional<AffineBox> kernel::boxOf(const Index &linear, ArrayRef<BlockDimens
     box.dims.push_back({term.coefficient, dim->size, dim->limit, dim->digit,
                         dim->digit < 0 ? 0 : dim->size, 0, dim - dims.begin()});
   }
-  llvm::sort(box.dims, [](const auto &a, const auto &b) { return a.stride > b.stride; });
-  if (box.dims.empty() || box.dims.back().stride != 1)
+  auto byStride = [](const auto &a, const auto &b) { return a.stride > b.stride; };
+  box.inOrder = inOrder;
+  if (inOrder)
+    llvm::sort(box.dims, [](const auto &a, const auto &b) { return a.number < b.number; });
+  else
+    llvm::sort(box.dims, byStride);
+  if (box.dims.empty() || box.dims.back().stride != 1) {
+    if (inOrder)
+      return std::nullopt;
     box.dims.push_back({1, 1, 1, -1, 0, 0, -1});
+  }
   int64_t pitch = 1, moved = 0;
   for (auto &dim : llvm::reverse(box.dims)) {
     dim.pitch = pitch;
@@ -78,11 +87,11 @@ std::optional<AffineBox> kernel::boxOf(const Index &linear, ArrayRef<BlockDimens
     moved += dim.size > 1;
   }
   // Runs must not overlap, and a transfer has four dimensions.
-  for (size_t d = 0; d + 1 < box.dims.size(); ++d) {
-    const auto &outer = box.dims[d], &inner = box.dims[d + 1];
-    if (inner.stride * (inner.limit - 1) >= outer.stride)
+  auto sorted = box.dims;
+  llvm::sort(sorted, byStride);
+  for (size_t d = 0; d + 1 < sorted.size(); ++d)
+    if (sorted[d + 1].stride * (sorted[d + 1].limit - 1) >= sorted[d].stride)
       return std::nullopt;
-  }
   if (moved > 4)
     return std::nullopt;
   return box;

@@ -32,7 +32,8 @@ struct AffineBox {
     int64_t number;                                  ///< of the space's dimension; -1: none
   };
   int64_t base = 0;
-  llvm::SmallVector<Dimension> dims; ///< by stride, outermost first; the last one is 1
+  llvm::SmallVector<Dimension> dims; ///< outermost of the box first; the last stride is 1
+  bool inOrder = false;              ///< as the space's dimensions, else by stride
 
   int64_t elements() const;
   /// From an element number of the buffer to one of the box. Terms of `digits`, which
@@ -42,8 +43,10 @@ struct AffineBox {
 };
 
 /// The box for element number `linear`, an expression in the dimensions' probes.
-/// Nothing if it is not affine in them alone, or never contiguous.
-std::optional<AffineBox> boxOf(const Index &linear, llvm::ArrayRef<BlockDimension> dims);
+/// Nothing if it is not affine in them alone. The box's dimensions are in the order
+/// of their strides or, `inOrder`, of `dims`, the last of which is contiguous then.
+std::optional<AffineBox> boxOf(const Index &linear, llvm::ArrayRef<BlockDimension> dims,
+                               bool inOrder = false);
 
 /// Declares the window of `buffer`.
 mlir::Value declareWindow(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value buffer,

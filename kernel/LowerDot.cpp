@@ -498,6 +498,14 @@ LogicalResult kernel::lowerDot(FusionLowering &lowering) {
     // A vector is one row rather than one column of a tile.
     if (problem->n == 1 && problem->m > 1)
       problem = swapped(std::move(problem));
+    // Rows of two dimensions of the input that do not lie beside each other.
+    int64_t extent = outerExtentOfLeft(*problem);
+    if (extent > 1 && problem->m % extent == 0 && problem->m / extent >= 128 &&
+        !readsLeftInPlace(lowering, *problem, emitter)) {
+      std::unique_ptr<MatrixProblem> other = hoisted(matrixOf(*dots.begin()), extent);
+      if (readsLeftInPlace(lowering, *other, emitter))
+        problem = std::move(other);
+    }
     return lowerUnitDot(lowering, *problem, emitter);
   }
   if (shouldSwap(*problem, emitter))

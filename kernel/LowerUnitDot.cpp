@@ -17,13 +17,12 @@
 // Blocks are larger than what they hold at the edges: rows and columns beyond are
 // computed from whatever is there and not written, so only k is exact.
 //
-// Rows of lhs must lie along k, else they are packed; rhs may lie either way.
+// Rows of lhs must lie along k; where they lie across, the cross-lane unit turns the
+// block. rhs may lie either way.
 //
 //===----------------------------------------------------------------------===//
-#include "kernel/LowerUnitDot.h"
-
-#include "kernel/BlockWindows.h"
-#include "kernel/UnitPlan.h"
+#include "kernel/TurnTiles.h"
+#include "kernel/UnitDot.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -31,292 +30,15 @@
 using namespace mlir;
 using namespace spokeshave;
 using namespace spokeshave::kernel;
-namespace hlo = spokeshave::stablehlo;
-
-namespace {
 
 /// Registers of packed operands and of the epilogue that are written in one iteration.
 constexpr int64_t kUnrolledRegisters = 64;
-
-/// A factor of the product.
-struct Operand {
-  enum class Form {
-    Direct, ///< as it lies: lhs along k, rhs along its columns
-    Turned, ///< as it lies: rhs along k
-    Packed, ///< computed into scratch, as Direct
-  } form = Form::Packed;
-  Value tensor;
-  std::optional<AffineBox> box; ///< of the buffer, unless packed
-  Value buffer;                 ///< far; then what tile_dot reads
-  int64_t bytes = 4;            ///< of an element in far memory
-  Value offset;
-  int64_t outerStride = 0; ///< of tile_dot's: between rows, or columns of Turned
-};
-
-class UnitDotLowering {
-public:
-  UnitDotLowering(FusionLowering &lowering, MatrixProblem &problem, ElementEmitter &emitter)
-      : lowering(lowering), view(problem), emitter(emitter), builder(lowering.builder),
-        product(problem.op->getResult(0)), accumulator(accumulatorType(problem.op)) {}
-  LogicalResult run();
-
-private:
-  Location loc() { return lowering.loc(); }
-  Value index(int64_t i) { return lowering.constant(i); }
-  Value scratch(int64_t elements, Type element);
-
-  // Before the plan: how everything lies.
-  void makeProbes();
-  void classify(Operand &operand, bool isLeft);
-  void findOutputs();
-  void findInputs();
-  void choosePlan();
-  void setBlocks();
-  void declareWindows();
-  std::optional<AffineBox> boxAt(const Index &linear);
-
-  // The task.
-  void splitTask();
-  LogicalResult pack(Operand &operand, bool isLeft);
-  LogicalResult packRow(Operand &operand, bool isLeft, const Index &outer, Value at);
-  void multiply();
-  LogicalResult emitEpilogue();
-  bool canSumInOutput();
-  LogicalResult emitEpilogueAt(const Index &row, const Index &column);
-  void bindInputs();
-  LogicalResult forBlockRows(int64_t extent, int64_t rowElements, const Index &begin, int64_t limit,
-                             llvm::function_ref<LogicalResult(const Index &)> body);
-  LogicalResult forBlockLanes(int64_t extent, const Index &begin, int64_t limit,
-                              llvm::function_ref<LogicalResult(const Index &)> body);
-
-  FusionLowering &lowering;
-  MatrixProblem &view;
-  ElementEmitter &emitter;
-  OpBuilder &builder;
-  Value product;
-  Type accumulator;
-  UnitPlan plan;
-
-  // The index space: batch dimensions, row, column, depth.
-  SmallVector<int64_t> batchExtents;
-  SmallVector<BlockDimension> dims;
-  Index probeBatch, probeRow, probeColumn, probeDepth;
-  SmallVector<int64_t> radices;
-
-  Operand left, right;
-  /// Boxes of what else is read, and of results; nothing: as a whole.
-  std::map<unsigned, std::optional<AffineBox>> inputs;
-  SmallVector<std::optional<AffineBox>> outputs;
-  std::map<unsigned, Value> inputViews;
-  SmallVector<Value> outputViews;
-  /// Whether the block may reach beyond the problem's edges in what the fusion
-  /// computes: everything is in windows then, which are as large as the block.
-  bool reachesBeyond = true;
-
-  SmallVector<Value> digits; ///< of the task
-  Index batch, rowBegin, columnBegin, depthBegin;
-  Value depthDigit;
-  Value sums;
-  Value sumsOffset;
-  bool sumsInOutput = false;
-  int64_t scratchBytes = 0;
-};
-
-} // namespace
 
 Value UnitDotLowering::scratch(int64_t elements, Type element) {
   int64_t offset = scratchBytes;
   int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
   scratchBytes += llvm::alignTo(elements * bytes, 64) + 64;
   return builder.create<ScratchOp>(loc(), MemRefType::get({elements}, element), offset);
-}
-
-//===----------------------------------------------------------------------===//
-// How everything lies
-//===----------------------------------------------------------------------===//
-
-/// Variables that stand for any batch, row, column and step of k. No code remains
-/// of them.
-void UnitDotLowering::makeProbes() {
-  for (int64_t extent : view.batchExtents)
-    if (extent > 1)
-      batchExtents.push_back(extent);
-  if (view.batchExtents.empty() && view.batch > 1)
-    batchExtents.push_back(view.batch);
-  Value task = lowering.kernel.getTask();
-  auto probe = [&](int64_t extent) {
-    // No constant: quotients of it would fold.
-    Value any = builder.create<arith::AddIOp>(loc(), task, index(dims.size() + 1));
-    dims.push_back({any, 1, extent, -1});
-    return emitter.space().variable(any, 0, std::max<int64_t>(extent - 1, 1));
-  };
-  int64_t stride = view.batch;
-  for (int64_t extent : batchExtents) {
-    stride /= extent;
-    probeBatch = emitter.space().add(probeBatch, emitter.space().scale(probe(extent), stride));
-  }
-  probeRow = probe(view.m), probeColumn = probe(view.n), probeDepth = probe(view.k);
-}
-
-std::optional<AffineBox> UnitDotLowering::boxAt(const Index &linear) {
-  return boxOf(linear, dims);
-}
-
-/// Whether the units take elements of this type as they are.
-static bool isFactor(Type element, Type accumulator) {
-  if (accumulator.isF32())
-    return element.isF32() || element.isBF16();
-  return element.isInteger(8);
-}
-
-void UnitDotLowering::classify(Operand &operand, bool isLeft) {
-  operand.tensor = isLeft ? view.left : view.right;
-  Type element = typeOf(operand.tensor).getElementType();
-  operand.bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-  if (!isFactor(element, accumulator))
-    return;
-  std::optional<DirectRead> read =
-      isLeft ? view.directLhs(emitter, probeBatch) : view.directRhs(emitter, probeBatch);
-  if (!read)
-    return;
-  // One row or step of k alone may lie as it pleases.
-  int64_t far = cast<MemRefType>(read->buffer.getType()).getNumElements() + 1;
-  bool alongDepth = read->secondStride == 1 && view.k > 1;
-  if ((isLeft ? view.m : view.n) == 1)
-    read->firstStride = alongDepth ? far : 1;
-  if (view.k == 1)
-    read->secondStride = far;
-  bool alongOuter = read->firstStride == 1 && read->secondStride > 1;
-  if (isLeft ? !alongDepth : !alongDepth && !alongOuter)
-    return;
-  // Again in our own variables.
-  Index linear = read->origin;
-  Value outer = (isLeft ? probeRow : probeColumn).terms[0].value, depth = probeDepth.terms[0].value;
-  if (read->firstStride <= 0 || read->secondStride <= 0)
-    return;
-  linear.terms.push_back({outer, read->firstStride});
-  linear.terms.push_back({depth, read->secondStride});
-  operand.box = boxAt(linear);
-  if (!operand.box)
-    return;
-  operand.buffer = read->buffer;
-  operand.form = isLeft == alongDepth ? Operand::Form::Direct : Operand::Form::Turned;
-}
-
-void UnitDotLowering::findOutputs() {
-  IndexSpace &space = emitter.space();
-  for (Value output : lowering.fusion.getYield().getValues()) {
-    std::optional<Position> at = followProduct(
-        space, product, output, view.result(space, probeBatch, probeRow, probeColumn));
-    std::optional<AffineBox> box;
-    if (at && !isa<ComplexType>(typeOf(output).getElementType()))
-      box = boxAt(space.linearize(*at, typeOf(output).getShape()));
-    outputs.push_back(box);
-  }
-}
-
-/// What the epilogue and packing read: one box for each input that is always read
-/// at the same place.
-void UnitDotLowering::findInputs() {
-  IndexSpace &space = emitter.space();
-  SmallVector<InputRead> reads;
-  bool known = true;
-  Position at = view.result(space, probeBatch, probeRow, probeColumn);
-  for (Value output : lowering.fusion.getYield().getValues()) {
-    std::optional<Position> place = followProduct(space, product, output, at);
-    known &= place && collectReads(emitter, output, *place, product, reads);
-  }
-  for (bool isLeft : {true, false}) {
-    if ((isLeft ? left : right).form != Operand::Form::Packed)
-      continue;
-    std::optional<Position> place = isLeft ? view.lhsAt(space, probeBatch, probeRow, probeDepth)
-                                           : view.rhsAt(space, probeBatch, probeDepth, probeColumn);
-    known &= place && collectReads(emitter, isLeft ? view.left : view.right, *place, {}, reads);
-  }
-  if (!known) { // some of it is read where we do not know
-    reachesBeyond = false;
-    return;
-  }
-  std::map<unsigned, Index> first;
-  for (const InputRead &read : reads) {
-    unsigned number = read.input.getArgNumber();
-    auto [seen, isNew] = first.try_emplace(number, read.linear);
-    RankedTensorType type = typeOf(read.input);
-    std::optional<AffineBox> box;
-    if (!isa<ComplexType>(type.getElementType()))
-      box = boxAt(read.linear);
-    if (!isNew && !(seen->second == read.linear))
-      box.reset();
-    inputs[number] = box;
-    reachesBeyond &= box.has_value();
-  }
-  for (const std::optional<AffineBox> &box : outputs)
-    reachesBeyond &= box.has_value();
-}
-
-void UnitDotLowering::choosePlan() {
-  UnitProduct shape;
-  shape.batch = view.batch, shape.m = view.m, shape.n = view.n, shape.k = view.k;
-  shape.ofBytes = !accumulator.isF32();
-  shape.leftBytes = left.bytes, shape.rightBytes = right.bytes;
-  shape.packsLeft = left.form != Operand::Form::Direct;
-  shape.packsRight = right.form == Operand::Form::Packed;
-  shape.rightAlongDepth = right.form == Operand::Form::Turned;
-  shape.cutsDepth = reachesBeyond || (!shape.packsRight && left.form != Operand::Form::Packed);
-  shape.outputBytes = 0;
-  for (auto [box, value] : llvm::zip_equal(outputs, lowering.fusion.getYield().getValues()))
-    if (box)
-      shape.outputBytes += std::max<int64_t>(1, typeOf(value).getElementTypeBitWidth() / 8);
-  for (auto &[number, box] : inputs)
-    if (box && box->dims.size() > 1)
-      shape.epilogueBytes += 4;
-  shape.sumsInOutput = sumsInOutput;
-  for (auto [number, input] : llvm::enumerate(lowering.fusion.getBlock().getArguments())) {
-    auto box = inputs.find(number);
-    Value buffer = emitter.inputBuffer(number);
-    bool inWindows =
-        (box != inputs.end() && box->second) || buffer == left.buffer || buffer == right.buffer;
-    auto type = cast<MemRefType>(buffer.getType());
-    if (!inWindows)
-      shape.wholeBytes += type.getNumElements() * type.getElementTypeBitWidth() / 8;
-  }
-  plan = planUnits(shape, lowering.machine);
-}
-
-/// The blocks' sizes in the boxes, which were found without them.
-void UnitDotLowering::setBlocks() {
-  int64_t first = batchExtents.size();
-  llvm::append_range(radices, batchExtents);
-  radices.append({plan.rowBlocks, plan.columnBlocks, plan.depthBlocks});
-  for (int64_t d = 0; d < first; ++d)
-    dims[d].digit = d;
-  int64_t sizes[] = {plan.rows, plan.columns, plan.depth};
-  for (int64_t d = 0; d < 3; ++d)
-    dims[first + d].size = sizes[d], dims[first + d].digit = first + d;
-}
-
-void UnitDotLowering::declareWindows() {
-  auto again = [&](std::optional<AffineBox> &box) {
-    Index linear(box->base);
-    for (const AffineBox::Dimension &dim : box->dims)
-      if (dim.number >= 0)
-        linear.terms.push_back({dims[dim.number].probe, dim.stride});
-    box = boxAt(linear);
-  };
-  auto declare = [&](std::optional<AffineBox> &box, Value buffer) {
-    again(box);
-    return declareWindow(builder, loc(), buffer, *box, radices);
-  };
-  for (Operand *operand : {&left, &right})
-    if (operand->box) {
-      operand->buffer = declare(operand->box, operand->buffer);
-      operand->offset = index(0);
-    }
-  for (auto &[number, box] : inputs)
-    if (box)
-      inputViews[number] = declare(box, emitter.inputBuffer(number));
-  for (auto [number, box] : llvm::enumerate(outputs))
-    outputViews.push_back(box ? declare(box, emitter.outputBuffer(number)) : Value());
 }
 
 //===----------------------------------------------------------------------===//
@@ -399,8 +121,7 @@ LogicalResult
 UnitDotLowering::forBlockLanes(int64_t extent, const Index &begin, int64_t limit,
                                llvm::function_ref<LogicalResult(const Index &)> body) {
   IndexSpace &space = emitter.space();
-  int64_t lanes = std::min<int64_t>(lowering.machine.lanes(32),
-                                    llvm::PowerOf2Ceil(std::max<int64_t>(extent, 2)));
+  int64_t lanes = std::min<int64_t>(lowering.machine.lanes(32), llvm::PowerOf2Ceil(extent));
   for (int64_t at = 0; at < extent; at += lanes) {
     Value mask;
     int64_t present = std::min(lanes, extent - at);
@@ -414,7 +135,7 @@ UnitDotLowering::forBlockLanes(int64_t extent, const Index &begin, int64_t limit
     }
     ElementEmitter::Tile tile(emitter, lanes, mask, present);
     Index lane(at);
-    lane.lane = 1;
+    lane.lane = lanes > 1 ? 1 : 0;
     if (failed(body(lane)))
       return failure();
   }
@@ -422,7 +143,7 @@ UnitDotLowering::forBlockLanes(int64_t extent, const Index &begin, int64_t limit
 }
 
 /// Computes the block's elements into scratch: lhs [rows][k], rhs [k][columns].
-LogicalResult UnitDotLowering::pack(Operand &operand, bool isLeft) {
+LogicalResult UnitDotLowering::pack(DotFactor &operand, bool isLeft) {
   IndexSpace &space = emitter.space();
   Type element = accumulator.isF32() ? accumulator : IntegerType::get(builder.getContext(), 8);
   int64_t lanes = lowering.machine.lanes(32);
@@ -463,6 +184,16 @@ LogicalResult UnitDotLowering::pack(Operand &operand, bool isLeft) {
   });
 }
 
+/// lhs from [k][row], as it lies, to [row][k].
+void UnitDotLowering::turnLeft() {
+  Type element = cast<MemRefType>(left.buffer.getType()).getElementType();
+  int64_t pitch = llvm::alignTo(plan.depth, 128), rows = llvm::alignTo(plan.rows, 128);
+  Value turned = scratch(rows * pitch, element);
+  turnTiles(builder, loc(), {left.buffer, plan.depth, plan.rows, plan.rows},
+            {turned, rows, pitch, pitch});
+  left.buffer = turned, left.outerStride = pitch;
+}
+
 /// The sums of this block of k: depth is a constant, so the last block may have a
 /// product of its own.
 void UnitDotLowering::multiply() {
@@ -470,7 +201,7 @@ void UnitDotLowering::multiply() {
   Type leftType = typeOf(left.tensor).getElementType(),
        rightType = typeOf(right.tensor).getElementType();
   auto dot = [&](int64_t depth, bool adds) {
-    bool turned = right.form == Operand::Form::Turned;
+    bool turned = right.form == DotFactor::Form::Turned;
     auto made = builder.create<TileDotOp>(loc(), left.buffer, left.offset, right.buffer,
                                           right.offset, sums, sumsOffset, index(depth), plan.rows,
                                           plan.columns, left.outerStride, 1,
@@ -512,7 +243,9 @@ LogicalResult UnitDotLowering::emitEpilogueAt(const Index &row, const Index &col
     Index from = space.add(space.scale(row, plan.columns), column);
     from.lane = 0;
     Value offset = lowering.add(sumsOffset, space.scalar(from));
-    Type type = VectorType::get({emitter.lanes()}, accumulator);
+    Type type = accumulator;
+    if (emitter.lanes() > 1)
+      type = VectorType::get({emitter.lanes()}, accumulator);
     Num sum(emitter.context(),
             builder.create<LoadOp>(loc(), type, sums, ValueRange{offset}, Value(), 1));
     return Element{finishedSum(sum, typeOf(product).getElementType()), {}};
@@ -573,27 +306,6 @@ LogicalResult UnitDotLowering::emitEpilogue() {
   return all();
 }
 
-/// Whether sums may be kept in the window of the one result, which is the product.
-bool UnitDotLowering::canSumInOutput() {
-  ValueRange results = lowering.fusion.getYield().getValues();
-  if (results.size() != 1 || results[0] != product || !outputs[0] ||
-      typeOf(product).getElementType() != accumulator || outputs[0]->dims.size() < 2)
-    return false;
-  // Rows of columns that lie beside each other.
-  int64_t strideOfRow = 0, strideOfColumn = 0;
-  IndexSpace &space = emitter.space();
-  Index linear = space.linearize(view.result(space, probeBatch, probeRow, probeColumn),
-                                 typeOf(product).getShape());
-  for (const Index::Term &term : linear.terms) {
-    if (term.value == probeRow.terms[0].value)
-      strideOfRow = term.coefficient;
-    if (term.value == probeColumn.terms[0].value)
-      strideOfColumn = term.coefficient;
-  }
-  const auto &dims = outputs[0]->dims;
-  return strideOfColumn == 1 && strideOfRow == dims[dims.size() - 2].stride && strideOfRow > 1;
-}
-
 LogicalResult UnitDotLowering::run() {
   makeProbes();
   left.bytes = right.bytes = 4;
@@ -611,40 +323,23 @@ LogicalResult UnitDotLowering::run() {
   // In place: rows of the result's window lie as the sums do.
   sumsOffset = index(0);
   sums = sumsInOutput ? outputViews[0] : scratch(plan.rows * plan.columns, accumulator);
-  if (left.form == Operand::Form::Packed && failed(pack(left, true)))
+  if (left.form == DotFactor::Form::Packed && failed(pack(left, true)))
     return failure();
-  if (right.form == Operand::Form::Packed && failed(pack(right, false)))
+  if (right.form == DotFactor::Form::Packed && failed(pack(right, false)))
     return failure();
-  if (left.form == Operand::Form::Direct)
+  if (left.form == DotFactor::Form::Direct)
     left.outerStride = plan.depth;
-  if (right.form == Operand::Form::Direct)
+  if (left.form == DotFactor::Form::Turned)
+    turnLeft();
+  if (right.form == DotFactor::Form::Direct)
     right.outerStride = plan.columns;
-  if (right.form == Operand::Form::Turned)
+  if (right.form == DotFactor::Form::Turned)
     right.outerStride = plan.depth;
   multiply();
   if (!sumsInOutput && failed(emitEpilogue()))
     return failure();
   lowering.kernel.setScratchBytes(scratchBytes);
   return success();
-}
-
-bool kernel::suitsUnits(const FusionLowering &lowering, const MatrixProblem &problem) {
-  if (!lowering.machine.matrixTile || problem.batch * problem.m * problem.n * problem.k == 0)
-    return false;
-  Type result = typeOf(problem.op->getResult(0)).getElementType();
-  if (isa<ComplexType>(result))
-    return false;
-  Type accumulator = accumulatorType(problem.op);
-  auto fits = [&](Value tensor) {
-    Type element = typeOf(tensor).getElementType();
-    if (accumulator.isF32())
-      return isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 32;
-    return isa<IntegerType>(element) && element.getIntOrFloatBitWidth() <= 8 &&
-           element.getIntOrFloatBitWidth() > 1;
-  };
-  return (accumulator.isF32() ||
-          (accumulator.isInteger(32) && lowering.machine.matrixPushCyclesOfBytes)) &&
-         fits(problem.left) && fits(problem.right);
 }
 
 LogicalResult kernel::lowerUnitDot(FusionLowering &lowering, MatrixProblem &problem,

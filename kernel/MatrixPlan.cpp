@@ -321,6 +321,54 @@ private:
   std::unique_ptr<MatrixProblem> inner;
 };
 
+/// The outermost part of the rows counts as a dimension of the batch.
+class HoistedProblem : public MatrixProblem {
+public:
+  HoistedProblem(std::unique_ptr<MatrixProblem> problem, int64_t extent)
+      : extent(extent), inner(std::move(problem)) {
+    op = inner->op, left = inner->left, right = inner->right;
+    batch = inner->batch * extent, m = inner->m / extent, n = inner->n;
+    k = depthRow = inner->k;
+    batchExtents = inner->batchExtents;
+    batchExtents.push_back(extent);
+  }
+  FailureOr<Element> lhs(ElementEmitter &emitter, const Index &b, const Index &row,
+                         const Index &depth) override {
+    auto [outer, whole] = split(emitter.space(), b, row);
+    return inner->lhs(emitter, outer, whole, depth);
+  }
+  FailureOr<Element> rhs(ElementEmitter &emitter, const Index &b, const Index &depth,
+                         const Index &column) override {
+    return inner->rhs(emitter, split(emitter.space(), b, {}).first, depth, column);
+  }
+  Position result(IndexSpace &space, const Index &b, const Index &row,
+                  const Index &column) override {
+    auto [outer, whole] = split(space, b, row);
+    return inner->result(space, outer, whole, column);
+  }
+  std::optional<Position> lhsAt(IndexSpace &space, const Index &b, const Index &row,
+                                const Index &depth) override {
+    auto [outer, whole] = split(space, b, row);
+    return inner->lhsAt(space, outer, whole, depth);
+  }
+  std::optional<Position> rhsAt(IndexSpace &space, const Index &b, const Index &depth,
+                                const Index &column) override {
+    return inner->rhsAt(space, split(space, b, {}).first, depth, column);
+  }
+  std::optional<DirectRead> directRhs(ElementEmitter &emitter, const Index &b) override {
+    return inner->directRhs(emitter, split(emitter.space(), b, {}).first);
+  }
+
+private:
+  /// The inner problem's batch and row.
+  std::pair<Index, Index> split(IndexSpace &space, const Index &b, const Index &row) {
+    auto [outer, part] = space.divide(b, extent);
+    return {outer, space.add(space.scale(part, m), row)};
+  }
+  int64_t extent;
+  std::unique_ptr<MatrixProblem> inner;
+};
+
 class ConvolutionProblem : public MatrixProblem {
 public:
   ConvolutionProblem(hlo::ConvolutionOp convolution, int64_t lanes)
@@ -396,6 +444,10 @@ std::unique_ptr<MatrixProblem> kernel::matrixOf(hlo::DotGeneralOp dot) {
 }
 std::unique_ptr<MatrixProblem> kernel::swapped(std::unique_ptr<MatrixProblem> problem) {
   return std::make_unique<SwappedProblem>(std::move(problem));
+}
+std::unique_ptr<MatrixProblem> kernel::hoisted(std::unique_ptr<MatrixProblem> problem,
+                                               int64_t extent) {
+  return std::make_unique<HoistedProblem>(std::move(problem), extent);
 }
 std::unique_ptr<MatrixProblem> kernel::matrixOf(hlo::ConvolutionOp convolution, int64_t lanes) {
   return std::make_unique<ConvolutionProblem>(convolution, lanes);

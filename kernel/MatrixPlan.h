@@ -104,6 +104,10 @@ std::unique_ptr<MatrixProblem> swapped(std::unique_ptr<MatrixProblem> problem);
 /// operand; null for anything that is not a pure movement.
 mlir::Value stepThrough(ElementEmitter &emitter, mlir::Operation *op, Position &position);
 
+/// The same product with rows in `extent` parts, a divisor of m, which are a dimension
+/// of the batch.
+std::unique_ptr<MatrixProblem> hoisted(std::unique_ptr<MatrixProblem> problem, int64_t extent);
+
 /// Follows `value` at `position` through operations that only move data to an
 /// input of the fusion. `first` and `second` are variables within `position`.
 /// Nothing, where the element is computed, converted, or not affine in them.

@@ -22,11 +22,13 @@ namespace {
 constexpr int64_t kSublanes = 8, kLanes = 128, kRegister = 1024;
 /// Cycles that a task takes beside its work: filling and draining the units,
 /// transfers, addresses.
-constexpr double kTaskCycles = 600;
+constexpr double kTaskCycles = 450;
 /// Cycles for a register of the epilogue, and of a packed operand.
-constexpr double kEpilogueCycles = 1.5, kPackCycles = 4;
+constexpr double kEpilogueCycles = 1.2, kPackCycles = 4, kTurnCycles = 9;
 /// Cycles to load a tile of weights, and between two tiles.
-constexpr double kWeightCycles = 128, kStepCycles = 4;
+constexpr double kWeightCycles = 128, kStepCycles = 8;
+/// Cycles of the rows that share a set of weights, at most.
+constexpr double kMostStep = 1024;
 
 class Model {
 public:
@@ -81,17 +83,24 @@ double Model::cycles(const UnitPlan &plan) const {
 
   // The units, in a task; and what it and the last one of a block do besides.
   double tiles = std::ceil(double(plan.columns) / tile) * std::ceil(double(plan.depth) / tile);
-  double perTile = std::max(double(plan.rows) / kSublanes * push, kWeightCycles) + kStepCycles;
-  double packed = (product.packsLeft ? double(plan.rows * plan.depth) : 0.0) +
+  double pushing = double(plan.rows) / kSublanes * push;
+  double perTile = std::max(pushing, kWeightCycles);
+  double packed = (product.packsLeft ? double(plan.rows * plan.depth) : 0.0) *
+                      (product.turnsLeft ? kTurnCycles / kPackCycles : 1) +
                   (product.packsRight ? double(plan.depth * plan.columns) : 0.0);
-  double work = tiles * perTile / units + kTaskCycles + packed / kRegister * kPackCycles;
+  double steps = tiles / units * std::ceil(pushing / kMostStep);
+  double work = tiles * perTile / units + steps * kStepCycles + kTaskCycles +
+                packed / kRegister * kPackCycles;
   double epilogue =
       product.sumsInOutput ? 0 : double(plan.rows * plan.columns) / kRegister * kEpilogueCycles;
 
   // Transfers. Windows that do not change from task to task are not loaded again.
   double speed = machine.farBytesPerCycle;
   bool wholeDepth = plan.depth >= product.k, wholeColumns = plan.columns >= product.n;
-  double left = moved(plan.rows, plan.depth, product.leftBytes, wholeDepth) / speed;
+  double left = product.leftRun ? moved(plan.rows * plan.depth / product.leftRun, product.leftRun,
+                                        product.leftBytes, /*whole=*/false)
+                                : moved(plan.rows, plan.depth, product.leftBytes, wholeDepth);
+  left /= speed;
   double right = product.rightAlongDepth
                      ? moved(plan.columns, plan.depth, product.rightBytes, wholeDepth) / speed
                      : moved(plan.depth, plan.columns, product.rightBytes, wholeColumns) / speed;
@@ -100,13 +109,18 @@ double Model::cycles(const UnitPlan &plan) const {
       speed;
   double all = 0;
   if (plan.depthBlocks > 1) {
-    double inner = double(plan.depthBlocks - 1) * std::max(work, left + right);
-    all = rowBlocks * columnBlocks * (inner + std::max(work + epilogue, left + right + out));
+    // A block's result leaves while the next block begins.
+    double inner = double(plan.depthBlocks - 2) * std::max(work, left + right);
+    all = rowBlocks * columnBlocks *
+          (std::max(work, left + right + out) + inner + std::max(work + epilogue, left + right));
   } else {
-    double perTask = columnBlocks > 1 ? right : 0;
-    double more = rowBlocks > 1 ? left : 0;
-    all = rowBlocks * (std::max(work + epilogue, perTask + more + out) +
-                       (columnBlocks - 1) * std::max(work + epilogue, perTask + out));
+    double each = columnBlocks > 1 ? right : 0;
+    double ofBatch = columnBlocks > 1 || product.batch > 1 ? right : 0;
+    double ofRows = rowBlocks > 1 ? left : 0;
+    auto task = [&](double arriving) { return std::max(work + epilogue, arriving + out); };
+    all = double(product.batch) * task(ofBatch + ofRows) +
+          double(product.batch * (plan.rowBlocks - 1)) * task(each + ofRows) +
+          rowBlocks * (columnBlocks - 1) * task(each);
   }
   // Nothing hides the first windows and the last result.
   return all * share + left + right + out + 2 * double(machine.farLatency);
@@ -135,9 +149,9 @@ UnitPlan kernel::planUnits(const UnitProduct &product, const machine::Machine &m
   int64_t depthUnit = machine.matrixTile * std::max<int64_t>(1, machine.matrixUnits);
   UnitPlan best;
   double least = -1;
-  for (int64_t rowBlocks : countsFor(product.m, kLanes))
+  for (int64_t rowBlocks : countsFor(product.m, kLanes / 2))
     for (int64_t columnBlocks : countsFor(product.n, columnUnit))
-      for (int64_t depthBlocks : countsFor(product.k, depthUnit)) {
+      for (int64_t depthBlocks : countsFor(product.k, machine.matrixTile)) {
         if (depthBlocks > 1 && !product.cutsDepth)
           continue;
         UnitPlan plan;
@@ -145,14 +159,16 @@ UnitPlan kernel::planUnits(const UnitProduct &product, const machine::Machine &m
         plan.columns = llvm::alignTo(llvm::divideCeil(product.n, columnBlocks), columnUnit);
         plan.depth = depthBlocks == 1
                          ? product.k
-                         : llvm::alignTo(llvm::divideCeil(product.k, depthBlocks), depthUnit);
+                         : llvm::alignTo(llvm::divideCeil(product.k, depthBlocks),
+                                         product.k / depthBlocks < depthUnit ? machine.matrixTile
+                                                                             : depthUnit);
         plan.rowBlocks = llvm::divideCeil(product.m, plan.rows);
         plan.columnBlocks = llvm::divideCeil(product.n, plan.columns);
         plan.depthBlocks = llvm::divideCeil(product.k, plan.depth);
         // What does not fit is taken if nothing does, the smallest.
         double cost = model.cycles(plan);
         if (int64_t bytes = model.nearBytes(plan); bytes > budget)
-          cost = 1e30 + double(bytes);
+          cost = 1e18 + double(bytes);
         if (least < 0 || cost < least)
           least = cost, best = plan;
       }

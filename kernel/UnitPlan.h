@@ -18,6 +18,8 @@ struct UnitProduct {
   bool ofBytes = false;
   int64_t leftBytes = 2, rightBytes = 2; ///< of an element in far memory
   bool packsLeft = false, packsRight = false;
+  int64_t leftRun = 0;          ///< elements of lhs that lie beside each other; 0: a row
+  bool turnsLeft = false;       ///< packing lhs is to transpose it
   bool rightAlongDepth = false; ///< rhs lies with its elements along k beside each other
   bool cutsDepth = true;        ///< whether blocks of k are possible
   int64_t outputBytes = 2;      ///< of all results, of an element of the product

@@ -78,6 +78,59 @@ def test_products_are_those_of_the_matrix_unit():
     """)
 
 
+def test_products_of_all_shapes_and_layouts():
+    """Vectors, edges that fill no block, factors and results that lie any way."""
+    run("""
+    round = lambda x: np.asarray(jnp.asarray(x, jnp.bfloat16).astype(jnp.float32), np.float64)
+    def check(function, want, *args):
+        ours, _ = both(function, *args)
+        np.testing.assert_allclose(ours, want, rtol=1e-5, atol=2e-5 * np.abs(want).max())
+    normal = lambda *shape: rng.standard_normal(shape).astype(np.float32)
+    for m, n, k in (1, 300, 500), (300, 1, 500), (5, 7, 3), (1, 1, 100), (257, 129, 300):
+        a, b = normal(m, k), normal(k, n)
+        want = round(a) @ round(b)
+        check(lambda a, b: a @ b, want, a, b)
+        check(lambda a, b: a @ b.T, want, a, b.T.copy())
+        check(lambda a, b: a.T @ b, want, a.T.copy(), b)
+        check(lambda a, b: (a.T @ b.T).T * 2, 2 * want.T, a.T.copy(), b.T.copy())
+    q, k = normal(2, 33, 4, 64), normal(2, 65, 4, 64)
+    check(lambda q, k: jnp.einsum("bqhd,bkhd->bhqk", q, k) * 0.125,
+          np.einsum("bqhd,bkhd->bhqk", round(q), round(k)) * 0.125, q, k)
+    heads, w = normal(2, 4, 128, 64), normal(256, 130)
+    joined = lambda x: x.transpose(0, 2, 1, 3).reshape(256, 256)
+    check(lambda x, w: joined(x) @ w, joined(round(heads)) @ round(w), heads, w)
+    x, w, bias = normal(100, 200), normal(200, 200), normal(200)
+    check(lambda x, w, b: jnp.maximum((2 * x) @ w + b, 0) + x,
+          np.maximum(round(2 * x) @ round(w) + bias, 0) + x, x, w, bias)
+    check(lambda x: x @ x.T, round(x) @ round(x).T, x)
+    """)
+
+
+def test_products_of_bytes_are_exact():
+    run("""
+    for dtype in np.int8, np.uint8:
+        info = np.iinfo(dtype)
+        a = rng.integers(info.min, info.max + 1, (70, 300)).astype(dtype)
+        b = rng.integers(info.min, info.max + 1, (300, 130)).astype(dtype)
+        ours, theirs = both(lambda a, b: lax.dot(a, b, preferred_element_type=jnp.int32), a, b)
+        np.testing.assert_array_equal(ours, a.astype(np.int32) @ b.astype(np.int32))
+    """)
+
+
+def test_larger_matrix_units():
+    """An array of 256 x 256 takes two registers a push."""
+    program = """
+    a = rng.standard_normal((200, 700)).astype(np.float32)
+    b = rng.standard_normal((700, 300)).astype(np.float32)
+    round = lambda x: np.asarray(jnp.asarray(x, jnp.bfloat16).astype(jnp.float32), np.float64)
+    ours, _ = both(lambda a, b: a @ b, a, b)
+    np.testing.assert_allclose(ours, round(a) @ round(b), rtol=1e-5, atol=1e-3)
+    ours, _ = both(lambda a, b: a @ b.T, a, b.T.copy())
+    np.testing.assert_allclose(ours, round(a) @ round(b), rtol=1e-5, atol=1e-3)
+    """
+    run(program, SPOKESHAVE_CHIP="v6e")
+
+
 def test_cost_analysis_gives_cycles():
     out = run("""
     x = jnp.ones((512, 1024))
