@@ -27,7 +27,9 @@ four = pytest.mark.skipif(not hasFour, reason="run by test_on_four_devices")
 
 @pytest.mark.skipif(hasFour, reason="is itself")
 def test_on_four_devices():
-    environment = dict(os.environ, SPOKESHAVE_NUM_DEVICES=str(COUNT))
+    environment = dict(
+        os.environ, SPOKESHAVE_NUM_DEVICES=str(COUNT), JAX_PLATFORMS="spokeshave,cpu"
+    )
     flags = environment.get("XLA_FLAGS", "")
     environment["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={COUNT}".strip()
     here = pathlib.Path(__file__)
