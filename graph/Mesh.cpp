@@ -22,6 +22,9 @@ constexpr int64_t kMostDevices = 1 << 16;
 
 FailureOr<Mesh> Mesh::make(Operation *op, Mesh mesh) {
   int64_t count = 1;
+  if (mesh.names.empty() && !mesh.devices.empty())
+    return op->emitOpError() << "places a value on device " << mesh.devices.front()
+                             << " alone, which is not supported";
   for (int64_t size : mesh.sizes) {
     if (size < 1 || count > kMostDevices / size)
       return op->emitOpError() << "has a mesh of too many devices, or of none";

@@ -30,7 +30,8 @@ def SeveralDevices : Pass<"graph-several-devices", "::mlir::ModuleOp"> {
 
     Afterwards: @main takes and gives a device's parts of what is split; how, its
     attributes graph.parts say (the parts of each dimension, then each device's
-    part). No sdy op but meshes is left. Work that needs a partitioner is an error.
+    part). No sdy op but meshes is left. Elementwise work is on parts, other work
+    outside of manual computations on whole values.
   }];
   let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }

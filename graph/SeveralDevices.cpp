@@ -9,9 +9,9 @@
 // their place, and where a value is wanted cut in another way than it is, it is
 // gathered or sliced.
 //
-// Outside of manual computations there is no partitioner: work on whole values
-// is done by every device, elementwise work on equal parts stays on the parts,
-// and anything else on parts is an error that says so.
+// Outside of manual computations elementwise work stays on parts. All other work is
+// done by every device in whole, on operands that are gathered first: right, but
+// not faster than on one device.
 //
 //===----------------------------------------------------------------------===//
 #include "graph/Classify.h"
@@ -47,8 +47,8 @@ private:
   LogicalResult visitManual(sdy::ManualComputationOp op);
   LogicalResult visitConstraint(Operation *op, sdy::TensorShardingAttr sharding);
   LogicalResult visitElementwise(Operation *op, const Split &split);
-  /// Ends of loops, branches and the like: what they give is whole.
-  LogicalResult visitEnd(Operation *op);
+  /// Anything else, and the ends of loops and branches: on whole values.
+  LogicalResult visitWhole(Operation *op);
 
   /// The part of `value` that `wanted` says; null: all of it.
   FailureOr<Value> convert(Operation *at, Value value, const Split *wanted);
@@ -87,7 +87,7 @@ Attribute describe(MLIRContext *context, const Split &split) {
 FailureOr<Split> Partitioner::read(Operation *op, sdy::TensorShardingAttr sharding,
                                    std::optional<ArrayRef<StringAttr>> manual) const {
   FailureOr<Split> split = Split::of(op, sharding, manual);
-  if (succeeded(split) && split->devices() != processes.count())
+  if (succeeded(split) && !split->isWhole() && split->devices() != processes.count())
     return op->emitOpError() << "has a mesh of " << split->devices() << " devices in a program for "
                              << processes.count();
   return split;
@@ -253,9 +253,7 @@ LogicalResult Partitioner::visitManual(sdy::ManualComputationOp op) {
       return failure();
     if (local->getType() != argument.getType())
       return op.emitOpError() << "takes " << argument.getType() << " of what is "
-                              << local->getType()
-                              << " on a device: some of its axes need a partitioner, which "
-                                 "this compiler does not have";
+                              << local->getType() << " on a device";
     argument.replaceAllUsesWith(*local);
   }
   Operation *end = body.getTerminator();
@@ -276,9 +274,7 @@ LogicalResult Partitioner::visitManual(sdy::ManualComputationOp op) {
       if (failed(local))
         return failure();
       if (*local != type)
-        return op.emitOpError() << "gives " << type << " for what is " << *local
-                                << " on a device: some of its axes need a partitioner, which "
-                                   "this compiler does not have";
+        return op.emitOpError() << "gives " << type << " for what is " << *local << " on a device";
       value = builder.create<sh::ReshapeOp>(op.getLoc(), type, value);
       setSplit(value, *split);
     }
@@ -328,13 +324,17 @@ LogicalResult Partitioner::visitElementwise(Operation *op, const Split &split) {
   return success();
 }
 
-LogicalResult Partitioner::visitEnd(Operation *op) {
+LogicalResult Partitioner::visitWhole(Operation *op) {
   for (OpOperand &operand : op->getOpOperands()) {
     FailureOr<Value> whole = convert(op, operand.get(), nullptr);
     if (failed(whole))
       return failure();
     operand.set(*whole);
   }
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (failed(visitBlock(block)))
+        return failure();
   return success();
 }
 
@@ -347,30 +347,13 @@ LogicalResult Partitioner::visit(Operation *op) {
     return visitConstraint(op, reshard.getSharding());
   if (auto end = dyn_cast<func::ReturnOp>(op))
     return giveResults(end);
-  if (op->hasTrait<OpTrait::IsTerminator>())
-    return visitEnd(op);
-  const Split *split = nullptr;
-  bool allEqual = true;
-  for (Value operand : op->getOperands())
-    if (const Split *one = splitOf(operand)) {
-      allEqual &= !split || *split == *one;
-      split = one;
-    }
-  if (!split) {
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        if (failed(visitBlock(block)))
-          return failure();
-    return success();
-  }
   bool isElementwise = classify(op) == OpClass::Elementwise && op->getNumRegions() == 0;
-  if (isElementwise && allEqual) {
-    Split copy = *split; // the map grows below
-    return visitElementwise(op, copy);
-  }
-  return op->emitOpError()
-         << "works on arrays that are split over devices, which needs a partitioner; this compiler "
-            "has none: write what each device does, with jax.shard_map, or replicate the operands";
+  for (Value operand : op->getOperands())
+    if (const Split *split = splitOf(operand); split && isElementwise) {
+      Split copy = *split; // the map grows below
+      return visitElementwise(op, copy);
+    }
+  return visitWhole(op);
 }
 
 LogicalResult Partitioner::visitBlock(Block &block) {

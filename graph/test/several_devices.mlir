@@ -52,12 +52,38 @@ module @sliced attributes {mhlo.num_partitions = 2 : i32} {
 
 // -----
 
-module @partitioner attributes {mhlo.num_partitions = 2 : i32} {
+// Other work is done in whole by every device, and its result cut if that is wanted.
+// CHECK-LABEL: module @whole
+// CHECK: "stablehlo.all_gather"{{.*}} {graph.of = "resharding"} : (tensor<1x2x4xf32>) -> tensor<2x2x4xf32>
+// CHECK: stablehlo.dot_general {{.*}} -> tensor<4x4xf32>
+// CHECK: stablehlo.dynamic_slice {{.*}} -> tensor<4x2xf32>
+module @whole attributes {mhlo.num_partitions = 2 : i32} {
   sdy.mesh @mesh = <["x"=2]>
-  func.func public @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x4xf32> {
-    // expected-error @+1 {{needs a partitioner; this compiler has none}}
+  func.func public @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
     %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
     return %0 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// A mesh without axes cuts nothing.
+// CHECK-LABEL: module @no_axes
+// CHECK: func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32>
+module @no_axes attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @empty = <[]>
+  func.func public @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@empty, [{}]>}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+module @one_device attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @one = <[], device_ids=[1]>
+  // expected-error @+1 {{places a value on device 1 alone, which is not supported}}
+  func.func public @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@one, [{}]>}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
   }
 }
 

@@ -27,7 +27,9 @@ four = pytest.mark.skipif(not hasFour, reason="run by test_on_four_devices")
 
 @pytest.mark.skipif(hasFour, reason="is itself")
 def test_on_four_devices():
-    environment = dict(os.environ, SPOKESHAVE_NUM_DEVICES=str(COUNT))
+    environment = dict(
+        os.environ, SPOKESHAVE_NUM_DEVICES=str(COUNT), JAX_PLATFORMS="spokeshave,cpu"
+    )
     flags = environment.get("XLA_FLAGS", "")
     environment["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={COUNT}".strip()
     here = pathlib.Path(__file__)
@@ -213,11 +215,24 @@ def test_elementwise_work_outside_stays_on_parts():
 
 
 @four
-def test_what_needs_a_partitioner_is_refused():
-    mesh = mesh_of("spokeshave", (COUNT,), ("x",))
-    x = jax.device_put(numbers(8, 8), NamedSharding(mesh, P("x")))
-    with pytest.raises(Exception, match="SKS-U003.*partitioner"):
-        jax.jit(lambda a: a @ a)(x)
+def test_other_work_outside_is_done_in_whole():
+    mesh = mesh_of("spokeshave", (2, 2), ("x", "y"))
+    x, w = numbers(8, 8), numbers(8, 4)
+    rows, columns = NamedSharding(mesh, P("x")), NamedSharding(mesh, P(None, "y"))
+
+    def f(x, w):
+        part = jnp.tanh(x) @ w
+        return part, lax.with_sharding_constraint(part.T, rows).sum(0), jnp.sort(x, axis=0)
+
+    placed = jax.device_put(x, rows), jax.device_put(w, columns)
+    got = jax.jit(f, out_shardings=(rows, None, columns))(*placed)
+    assert got[0].sharding == rows and got[2].sharding == columns
+    want = np.tanh(x) @ w, (np.tanh(x) @ w).sum(1), np.sort(x, axis=0)
+    for ours, theirs in zip(got, want):
+        np.testing.assert_allclose(np.asarray(ours), theirs, rtol=2e-5, atol=2e-5)
+    # As it happens to every array in the end.
+    np.testing.assert_allclose(float(got[0].sum()), want[0].sum(), rtol=1e-4)
+    np.testing.assert_array_equal(np.asarray(got[2][3:5]), want[2][3:5])
 
 
 @four
