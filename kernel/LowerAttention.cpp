@@ -322,8 +322,7 @@ void AttentionLowering::multiply(Value a, int64_t aStride, Value b, Value c, int
       Index at = space.add(space.scale(row, cStride), space.scale(p, panel));
       builder.create<TileDotOp>(lowering.loc(), a, space.scalar(space.scale(row, aStride)), b,
                                 space.scalar(space.scale(p, panelElements)), c, space.scalar(at),
-                                index(0), index(depth), count, panel, aStride, 1, panel, cStride,
-                                accumulate);
+                                index(depth), count, panel, aStride, 1, panel, cStride, accumulate);
       return success();
     });
   });
