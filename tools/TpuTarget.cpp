@@ -110,6 +110,9 @@ void tools::printTpuReport(const tpu::Program &program, const runtime::tpu::Repo
 
 llvm::Error tools::writeTraces(const TraceFiles &files, const tpu::Program &program,
                                const runtime::tpu::Trace &trace) {
+  if (files.any() && trace.dropped)
+    llvm::errs() << "the first " << trace.launches.size() << " launches are in the timeline, "
+                 << trace.dropped << " later ones are not\n";
   if (!files.timeline.empty())
     if (llvm::Error error = writeTimeline(files.timeline, program, trace))
       return error;

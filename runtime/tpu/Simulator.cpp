@@ -9,6 +9,7 @@
 #include "runtime/tpu/Core.h"
 #include "support/Error.h"
 
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <chrono>
@@ -199,6 +200,10 @@ llvm::Expected<KernelTime> Sequencer::timeOf(uint32_t kernel, llvm::ArrayRef<int
 /// order of time, for they share HBM's bandwidth.
 llvm::Expected<KernelTime> Sequencer::simulateKernel(const Kernel &kernel,
                                                      llvm::ArrayRef<int64_t> addresses) {
+  if (kernel.cores > int64_t(cores.size()) || (kernel.cores > 1 && !kernel.kept.empty()))
+    return makeError(ErrorCode::Internal,
+                     "kernel @" + kernel.name + " cannot run on " + llvm::Twine(kernel.cores) +
+                         " cores: there are fewer, or it uses what one core's VMEM holds");
   llvm::SmallVector<int64_t> arguments(addresses);
   arguments.push_back(0);
   llvm::SmallVector<Core *> running;

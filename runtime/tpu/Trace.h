@@ -47,7 +47,7 @@ struct Trace {
   /// Blocks and transfers of a kernel's launch; of launches that repeat earlier ones
   /// there are none, and of long ones the first so many.
   size_t mostDetails = 2000;
-  size_t mostLaunches = 1'000'000; ///< later ones are counted in `dropped`
+  size_t mostLaunches = 200'000; ///< later ones are counted in `dropped`
 
   std::vector<LaunchSlice> launches;
   std::vector<BlockSlice> blocks;
