@@ -261,10 +261,12 @@ llvm::Error Sequencer::loop(const Step &step) {
 /// Until what the step touches is no part of a collective that still runs.
 void Sequencer::waitForLinks(const Step &step) {
   for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
+    if (buffer.base == BufferRef::Base::Vmem)
+      continue;
     bool isWritten = step.kind == Step::Kind::Launch ? index >= step.inputs
                      : step.kind == Step::Kind::Copy || step.kind == Step::Kind::Collective
                          ? index + 1 == step.buffers.size()
-                         : step.kind == Step::Kind::Start && !step.toVmem;
+                     : step.kind == Step::Kind::Start && index == 1;
     first().advance(port.readyAt(first().now(), rangeOf(buffer), isWritten) - first().now());
   }
 }

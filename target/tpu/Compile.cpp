@@ -86,7 +86,6 @@ private:
   }
   /// What kernels choose their blocks for: the rest is for values between them.
   int64_t scopedBytes() const { return keepsNear() ? vmemBytes / 2 : vmemBytes; }
-  llvm::Error overlapAndAllocate(Kernel &kernel);
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
   void show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print);
   void showModule(llvm::StringRef level) {
@@ -226,25 +225,6 @@ llvm::Error Compilation::lowerToKernels() {
   return llvm::Error::success();
 }
 
-/// Loops whose steady state finds too few registers get another one that does with
-/// fewer, and in the end none.
-llvm::Error Compilation::overlapAndAllocate(Kernel &kernel) {
-  const Kernel before = kernel;
-  llvm::DenseMap<uint32_t, unsigned> timesCrowded;
-  for (;;) {
-    if (options.pipelining)
-      pipelineLoops(kernel, program->timing, timesCrowded);
-    llvm::SmallVector<uint32_t> crowded;
-    if (llvm::Error error = allocateRegisters(kernel, program->timing, crowded))
-      return error;
-    if (crowded.empty())
-      return llvm::Error::success();
-    for (uint32_t loop : crowded)
-      ++timesCrowded[loop];
-    kernel = before;
-  }
-}
-
 llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
   FailureOr<Kernel> made = selectInstructions(op);
   if (failed(made))
@@ -254,7 +234,7 @@ llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
     llvm::raw_string_ostream os(selected);
     made->print(os);
   }
-  if (llvm::Error error = overlapAndAllocate(*made))
+  if (llvm::Error error = overlapAndAllocate(*made, program->timing, options.pipelining))
     return error;
   // Tables and spilled registers came after the buffers were staged.
   if (made->vmemBytes > vmemBytes)
