@@ -80,7 +80,7 @@ Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Mach
     // A trip has a latency, during which nothing else begins.
     int64_t most = std::max<int64_t>(1, plan.extent / plan.lanes);
     plan.unroll = llvm::bit_floor(
-        uint64_t(std::min(most, std::clamp<int64_t>(512 / operationsPerElement(fusion), 1, 16))));
+        uint64_t(std::min(most, std::clamp<int64_t>(128 / operationsPerElement(fusion), 1, 16))));
   }
   if (plan.extent >= 2 * target) {
     plan.chunk = target;

@@ -25,34 +25,38 @@ bool RowTiles::fits(int64_t extent, int64_t rowBytes, const machine::Machine &ma
 RowTiles RowTiles::plan(int64_t rows, int64_t extent, int64_t rowBytes, int64_t operations,
                         const machine::Machine &machine, bool reduces) {
   // Instructions of a trip, about: loops are pipelined, so that a trip need not be
-  // long.
-  constexpr int64_t kInstructions = 128, kRegisters = 32;
+  // long, and what is in flight must have registers.
+  constexpr int64_t kInstructions = 128, kRegisters = 32, kBatch = 4;
   // What is reduced within rows waits seven times for the cross-lane unit: many groups
-  // wait together, or trips of the loop over groups do.
-  constexpr int64_t kReducedGroups = 8, kLoopGroups = 4, kColumnsInRegisters = 2;
+  // wait together, more where rows have little else to do.
+  constexpr int64_t kReducedGroups = 8, kShortGroups = 16, kShortColumns = 2;
   RowTiles tiles;
   tiles.rows = rows, tiles.extent = extent;
   int64_t columns = llvm::divideCeil(extent, kTileColumns);
-  tiles.staysInRegisters = reduces && columns <= kColumnsInRegisters;
-  int64_t registers = std::clamp<int64_t>(kInstructions / operations, 1, kRegisters);
-  int64_t most = tiles.staysInRegisters ? 1
-                 : reduces              ? kReducedGroups
-                                        : std::min(kLoopGroups, registers);
+  tiles.registers = std::clamp<int64_t>(kInstructions / operations, 1, kRegisters);
+  int64_t most = !reduces                   ? std::min(kBatch, tiles.registers)
+                 : columns <= kShortColumns ? kShortGroups
+                                            : kReducedGroups;
   most = std::min<int64_t>({most, int64_t(llvm::divideCeil(rows, kTileRows)),
                             2 * machine.taskBytes / std::max<int64_t>(1, kTileRows * rowBytes)});
   while (2 * tiles.groups <= most)
     tiles.groups *= 2;
-  tiles.unroll =
-      tiles.staysInRegisters ? columns : std::clamp<int64_t>(registers / tiles.groups, 1, columns);
+  tiles.batch = columns <= kShortColumns ? tiles.groups : std::min(tiles.groups, kBatch);
   tiles.rowBytes = rowBytes, tiles.taskBytes = machine.taskBytes;
   tiles.divide();
   return tiles;
 }
 
 void RowTiles::useGroups(int64_t count, int64_t columnsAtOnce) {
-  groups = count;
-  unroll = columnsAtOnce;
+  groups = batch = count;
+  registers = count * columnsAtOnce;
   divide();
+}
+
+int64_t RowTiles::unrollOf(int64_t groupsHere) const {
+  int64_t columns = llvm::divideCeil(extent, kTileColumns);
+  int64_t wanted = std::max<int64_t>(1, registers / groupsHere);
+  return std::clamp<int64_t>(llvm::bit_floor(uint64_t(wanted)), 1, columns);
 }
 
 void RowTiles::divide() {
@@ -152,8 +156,7 @@ FailureOr<Carried> kernel::forColumns(FusionLowering &lowering, ElementEmitter &
     }
     return now;
   };
-  int64_t registers = tiles.unroll * tiles.groups;
-  int64_t unroll = std::min<int64_t>(whole, registers / int64_t(group.rows.size()));
+  int64_t unroll = std::min(whole, tiles.unrollOf(group.rows.size()));
   int64_t looped = whole > unroll && unroll ? whole / unroll * unroll : 0;
   if (looped) {
     int64_t step = unroll * kTileColumns, end = looped * kTileColumns;
@@ -171,11 +174,9 @@ FailureOr<Carried> kernel::forColumns(FusionLowering &lowering, ElementEmitter &
       builder.create<scf::YieldOp>(lowering.loc(), *next);
     carried.assign(loop.getResults().begin(), loop.getResults().end());
   }
-  // A level of its own, although it is no loop: what is in registers is forgotten from
-  // one pass over the columns to the next.
-  std::optional<ElementEmitter::Level> level;
-  if (!tiles.staysInRegisters)
-    level.emplace(emitter, lowering.constant(0).getDefiningOp());
+  // A level of its own, although it is no loop: registers are not kept from one pass
+  // over the columns to the next.
+  ElementEmitter::Level level(emitter, lowering.constant(0).getDefiningOp());
   FailureOr<Carried> left = several(Index(looped * kTileColumns), whole - looped, carried);
   if (failed(left) || !rest)
     return left;
@@ -210,11 +211,12 @@ int64_t kernel::streamedBytes(graph::FusionOp fusion, int64_t elements, int64_t 
 
 int64_t kernel::operationsPerElement(graph::FusionOp fusion) {
   int64_t operations = 2;
-  for (Operation &op : fusion.getBlock())
-    operations += isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp,
+  for (Operation &op : fusion.getBlock()) {
+    bool isLong = isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp,
                       hlo::CosineOp, hlo::Expm1Op, hlo::Log1pOp, hlo::CompositeOp, hlo::PowOp,
-                      hlo::RemOp, hlo::Atan2Op, hlo::TanOp, hlo::CbrtOp>(op)
-                      ? 16
-                      : 2;
+                      hlo::RemOp, hlo::Atan2Op, hlo::TanOp, hlo::CbrtOp>(op);
+    bool rounds = op.getNumResults() == 1 && isSmallFloat(typeOf(op.getResult(0)).getElementType());
+    operations += isLong ? 16 : rounds ? 4 : 2;
+  }
   return operations;
 }
