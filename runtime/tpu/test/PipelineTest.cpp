@@ -171,7 +171,7 @@ Outcome runLoop(unsigned seed, const machine::Chip &chip, bool pipelines) {
   Kernel kernel = LoopMaker(seed).run();
   simplifyInstructions(kernel, program.timing);
   if (pipelines)
-    pipelineLoops(kernel, program.timing, {});
+    pipelineLoops(kernel, program.timing, llvm::DenseMap<uint32_t, unsigned>());
   llvm::SmallVector<uint32_t> crowded;
   llvm::cantFail(allocateRegisters(kernel, program.timing, crowded));
   EXPECT_TRUE(crowded.empty());
