@@ -270,13 +270,11 @@ LogicalResult BlocksLowering::emitBlock() {
   tiles.rows = dims[rowDim].size, tiles.extent = dims[columnDim].size;
   if (squares) {
     tiles.groups = kTileColumns / kTileRows;
-    tiles.unroll = std::min<int64_t>(2, llvm::divideCeil(tiles.extent, kTileColumns));
+    tiles.registers = 2 * tiles.groups;
   } else {
     while (tiles.groups < 4 && tiles.rows % (2 * tiles.groups * kTileRows) == 0)
       tiles.groups *= 2;
-    int64_t registers = std::clamp<int64_t>(512 / operationsPerElement(fusion), 4, 32);
-    tiles.unroll = std::clamp<int64_t>(registers / tiles.groups, 1,
-                                       llvm::divideCeil(tiles.extent, kTileColumns));
+    tiles.registers = std::clamp<int64_t>(128 / operationsPerElement(fusion), 1, 32);
   }
   OpBuilder &builder = lowering.builder;
   int64_t step = tiles.groups * kTileRows;

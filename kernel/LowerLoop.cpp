@@ -80,7 +80,7 @@ Plan makePlan(graph::FusionOp fusion, ArrayRef<Value> roots, const machine::Mach
     // A trip has a latency, during which nothing else begins.
     int64_t most = std::max<int64_t>(1, plan.extent / plan.lanes);
     plan.unroll = llvm::bit_floor(
-        uint64_t(std::min(most, std::clamp<int64_t>(512 / operationsPerElement(fusion), 1, 16))));
+        uint64_t(std::min(most, std::clamp<int64_t>(128 / operationsPerElement(fusion), 1, 16))));
   }
   if (plan.extent >= 2 * target) {
     plan.chunk = target;
@@ -235,7 +235,7 @@ LogicalResult lowerLoopTiles(FusionLowering &lowering, ElementEmitter &emitter,
   graph::FusionOp fusion = lowering.fusion;
   int64_t rowBytes = streamedBytes(fusion, plan.rows * plan.extent, plan.rows);
   RowTiles tiles = RowTiles::plan(plan.rows, plan.extent, rowBytes, operationsPerElement(fusion),
-                                  lowering.machine);
+                                  lowering.machine, /*reduces=*/false);
   // What is read along the rows goes through squares, which 16 groups share.
   bool squares = movesMinor(fusion) && plan.rows >= kTileColumns;
   if (squares)
@@ -334,7 +334,9 @@ LogicalResult kernel::lowerLoop(FusionLowering &lowering,
       piece = builder.create<arith::RemUIOp>(loc, task, count);
     }
     Value lower = lowering.multiply(piece, plan.chunk);
-    Value upper = lowering.minimum(lowering.add(lower, lowering.constant(plan.chunk)), plan.extent);
+    Value upper = lowering.add(lower, lowering.constant(plan.chunk));
+    if (plan.extent % plan.chunk != 0)
+      upper = lowering.minimum(upper, plan.extent);
     return lanesFrom(lower, upper, row);
   }
   Value first = lowering.multiply(task, plan.rowsPerTask);

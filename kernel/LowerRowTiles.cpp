@@ -109,18 +109,19 @@ LogicalResult RowTilesLowering::emitReductions(unsigned pass, const RowGroup &gr
   if (failed(neutral))
     return failure();
   Carried one = Reduction::flatten(*neutral), all;
-  int64_t groups = group.rows.size();
-  int64_t chains = std::max<int64_t>(1, std::min(tiles.unroll, kChains / groups));
-  for (int64_t i = 0; i < groups * chains; ++i)
+  int64_t groups = group.rows.size(), batch = std::min(tiles.batch, groups);
+  int64_t chains = std::max<int64_t>(1, std::min(tiles.unrollOf(batch), kChains / batch));
+  for (int64_t i = 0; i < batch * chains; ++i)
     llvm::append_range(all, one);
   auto part = [&](ValueRange carried, int64_t i) {
     return reduction.unflatten(carried.slice(i * one.size(), one.size()), *neutral);
   };
+  int64_t first = 0; // of the present batch
   auto step = [&](const Index &column, int64_t number, ValueRange carried) -> FailureOr<Carried> {
     Carried next(carried);
-    for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t g = first; g < first + batch; ++g) {
       bindGroup(group, g, pass);
-      int64_t at = g * chains + number % chains;
+      int64_t at = (g - first) * chains + number % chains;
       FailureOr<Elements> sum =
           reduction.accumulate(part(carried, at), emitter.currentMask(), [&](hlo::ReduceOp op) {
             return reducedPosition(space, op, group.rows[g], column);
@@ -131,22 +132,28 @@ LogicalResult RowTilesLowering::emitReductions(unsigned pass, const RowGroup &gr
     }
     return next;
   };
-  FailureOr<Carried> total = forColumns(lowering, emitter, tiles, group, all, step);
-  if (failed(total))
+  std::vector<Elements> sums;
+  for (; first < groups; first += batch) {
+    FailureOr<Carried> total =
+        forColumns(lowering, emitter, tiles, group.slice(first, batch), all, step);
+    if (failed(total))
+      return failure();
+    for (int64_t g = 0; g < batch; ++g) {
+      Elements sum = part(*total, g * chains);
+      for (int64_t chain = 1; chain < chains; ++chain) {
+        FailureOr<Elements> both = reduction.combine(sum, part(*total, g * chains + chain));
+        if (failed(both))
+          return failure();
+        sum = *both;
+      }
+      sums.push_back(sum);
+    }
+  }
+  if (failed(reduction.withinRows(sums)))
     return failure();
   for (int64_t g = 0; g < groups; ++g) {
-    Elements sum = part(*total, g * chains);
-    for (int64_t chain = 1; chain < chains; ++chain) {
-      FailureOr<Elements> both = reduction.combine(sum, part(*total, g * chains + chain));
-      if (failed(both))
-        return failure();
-      sum = *both;
-    }
-    FailureOr<Elements> results = reduction.withinRows(sum);
-    if (failed(results))
-      return failure();
-    reduction.finish(*results);
-    for (auto [i, element] : llvm::enumerate(*results))
+    reduction.finish(sums[g]);
+    for (auto [i, element] : llvm::enumerate(sums[g]))
       reduced[g][reduction.resultOf(i)] = element;
   }
   return success();
@@ -178,14 +185,15 @@ LogicalResult RowTilesLowering::emitResults(const RowGroup &group) {
     Position at;
   };
   // Loads stand before stores: a result may take the place of an input.
-  auto emitAll = [&](bool elements, llvm::function_ref<Position(Value, const Index &)> positionOf) {
+  auto emitAll = [&](int64_t first, int64_t count, bool elements,
+                     llvm::function_ref<Position(Value, const Index &)> positionOf) {
     std::vector<Result> results;
-    for (auto [g, row] : llvm::enumerate(group.rows)) {
+    for (int64_t g = first; g < first + count; ++g) {
       bindGroup(group, g, rows.passes);
       for (auto [i, root] : llvm::enumerate(roots)) {
         if (rows.isElement(root) != elements)
           continue;
-        Position at = positionOf(root, row);
+        Position at = positionOf(root, group.rows[g]);
         FailureOr<Element> value = emitter.emit(root, at);
         if (failed(value))
           return failure();
@@ -198,23 +206,28 @@ LogicalResult RowTilesLowering::emitResults(const RowGroup &group) {
         return failure();
     return success();
   };
+  int64_t groups = group.rows.size(), batch = std::min(tiles.batch, groups);
   {
     ElementEmitter::Tile tile(emitter, {group.active, kTileColumns}, group.mask);
-    if (failed(emitAll(false, [&](Value root, const Index &row) {
+    if (failed(emitAll(0, groups, false, [&](Value root, const Index &row) {
           return space.delinearize(row, typeOf(root).getShape());
         })))
       return failure();
   }
   if (llvm::none_of(roots, [&](Value root) { return rows.isElement(root); }))
     return success();
-  return forColumns(lowering, emitter, tiles, group, ValueRange(),
-                    [&](const Index &column, int64_t, ValueRange) -> FailureOr<Carried> {
-                      if (failed(emitAll(true, [&](Value root, const Index &row) {
-                            return elementPosition(root, row, column);
-                          })))
-                        return failure();
-                      return Carried();
-                    });
+  for (int64_t first = 0; first < groups; first += batch) {
+    auto step = [&](const Index &column, int64_t, ValueRange) -> FailureOr<Carried> {
+      if (failed(emitAll(first, batch, true, [&](Value root, const Index &row) {
+            return elementPosition(root, row, column);
+          })))
+        return failure();
+      return Carried();
+    };
+    if (failed(forColumns(lowering, emitter, tiles, group.slice(first, batch), ValueRange(), step)))
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult RowTilesLowering::emitGroup(const RowGroup &group) {
@@ -238,7 +251,7 @@ LogicalResult RowTilesLowering::run(RowPasses found) {
   FuncOp kernel = lowering.kernel;
   int64_t rowBytes = streamedBytes(fusion, rows.rows * rows.extent, rows.rows);
   tiles = RowTiles::plan(rows.rows, rows.extent, rowBytes, operationsPerElement(fusion),
-                         lowering.machine);
+                         lowering.machine, /*reduces=*/true);
   int64_t padded = llvm::alignTo(rows.extent, kTileColumns);
   keptType =
       RankedTensorType::get({tiles.groups * kTileRows, padded}, lowering.builder.getF32Type());

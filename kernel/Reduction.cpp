@@ -212,19 +212,23 @@ FailureOr<Elements> Reduction::acrossLanes(ArrayRef<Element> accumulators) {
   return current;
 }
 
-FailureOr<Elements> Reduction::withinRows(ArrayRef<Element> accumulators) {
-  Elements current(accumulators);
+LogicalResult Reduction::withinRows(MutableArrayRef<Elements> accumulators) {
   auto rotated = [](Num value, int64_t by) { return value ? rotateWithinRows(value, by) : value; };
   for (int64_t distance = kTileColumns / 2; distance; distance /= 2) {
-    Elements moved;
-    for (const Element &element : current)
-      moved.push_back({rotated(element.re, distance), rotated(element.im, distance)});
-    FailureOr<Elements> combined = combine(current, moved);
-    if (failed(combined))
-      return failure();
-    current = *combined;
+    std::vector<Elements> moved;
+    for (const Elements &tile : accumulators) {
+      Elements &here = moved.emplace_back();
+      for (const Element &element : tile)
+        here.push_back({rotated(element.re, distance), rotated(element.im, distance)});
+    }
+    for (auto [tile, other] : llvm::zip_equal(accumulators, moved)) {
+      FailureOr<Elements> combined = combine(tile, other);
+      if (failed(combined))
+        return failure();
+      tile = *combined;
+    }
   }
-  return current;
+  return success();
 }
 
 void Reduction::finish(MutableArrayRef<Element> accumulators) {

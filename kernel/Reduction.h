@@ -32,8 +32,9 @@ public:
              llvm::function_ref<Position(stablehlo::ReduceOp)> positionOf);
   /// All lanes into one: halves are combined with halves.
   mlir::FailureOr<llvm::SmallVector<Element>> acrossLanes(llvm::ArrayRef<Element> accumulators);
-  /// The lanes of each row of a tile of rows, into all of them (WithinRows.h).
-  mlir::FailureOr<llvm::SmallVector<Element>> withinRows(llvm::ArrayRef<Element> accumulators);
+  /// The lanes of each row of tiles of rows, into all of them (WithinRows.h): of
+  /// several tiles' accumulators, step by step, since each step waits long.
+  mlir::LogicalResult withinRows(llvm::MutableArrayRef<llvm::SmallVector<Element>> accumulators);
   /// Rounds narrow floats, at the end.
   void finish(llvm::MutableArrayRef<Element> accumulators);
 

@@ -23,30 +23,40 @@ bool RowTiles::fits(int64_t extent, int64_t rowBytes, const machine::Machine &ma
 }
 
 RowTiles RowTiles::plan(int64_t rows, int64_t extent, int64_t rowBytes, int64_t operations,
-                        const machine::Machine &machine) {
+                        const machine::Machine &machine, bool reduces) {
   // Instructions of a trip, about: loops are pipelined, so that a trip need not be
-  // long. What is reduced within rows waits seven times for the cross-lane unit: for
-  // many registers at once, side by side or along the columns.
-  constexpr int64_t kInstructions = 128, kMostGroups = 32, kFewestGroups = 8, kRegisters = 32;
+  // long, and what is in flight must have registers.
+  constexpr int64_t kInstructions = 128, kRegisters = 32, kBatch = 4;
+  // What is reduced within rows waits seven times for the cross-lane unit: many groups
+  // wait together, more where rows have little else to do.
+  constexpr int64_t kReducedGroups = 8, kShortGroups = 16, kShortColumns = 2;
   RowTiles tiles;
   tiles.rows = rows, tiles.extent = extent;
   int64_t columns = llvm::divideCeil(extent, kTileColumns);
-  int64_t most = std::clamp<int64_t>(kMostGroups / columns, kFewestGroups, kMostGroups);
+  tiles.registers = std::clamp<int64_t>(kInstructions / operations, 1, kRegisters);
+  int64_t most = !reduces                   ? std::min(kBatch, tiles.registers)
+                 : columns <= kShortColumns ? kShortGroups
+                                            : kReducedGroups;
   most = std::min<int64_t>({most, int64_t(llvm::divideCeil(rows, kTileRows)),
                             2 * machine.taskBytes / std::max<int64_t>(1, kTileRows * rowBytes)});
   while (2 * tiles.groups <= most)
     tiles.groups *= 2;
-  int64_t registers = std::clamp<int64_t>(kInstructions / operations, 1, kRegisters);
-  tiles.unroll = std::clamp<int64_t>(registers / tiles.groups, 1, columns);
+  tiles.batch = columns <= kShortColumns ? tiles.groups : std::min(tiles.groups, kBatch);
   tiles.rowBytes = rowBytes, tiles.taskBytes = machine.taskBytes;
   tiles.divide();
   return tiles;
 }
 
 void RowTiles::useGroups(int64_t count, int64_t columnsAtOnce) {
-  groups = count;
-  unroll = columnsAtOnce;
+  groups = batch = count;
+  registers = count * columnsAtOnce;
   divide();
+}
+
+int64_t RowTiles::unrollOf(int64_t groupsHere) const {
+  int64_t columns = llvm::divideCeil(extent, kTileColumns);
+  int64_t wanted = std::max<int64_t>(1, registers / groupsHere);
+  return std::clamp<int64_t>(llvm::bit_floor(uint64_t(wanted)), 1, columns);
 }
 
 void RowTiles::divide() {
@@ -73,8 +83,10 @@ LogicalResult kernel::forRowGroups(FusionLowering &lowering, ElementEmitter &emi
   Location loc = lowering.loc();
   IndexSpace &space = emitter.space();
   Value first = lowering.multiply(lowering.kernel.getTask(), tiles.rowsPerTask);
-  Value last =
-      lowering.minimum(lowering.add(first, lowering.constant(tiles.rowsPerTask)), tiles.rows);
+  Value last = lowering.add(first, lowering.constant(tiles.rowsPerTask));
+  bool evenly = tiles.rows % tiles.rowsPerTask == 0; // then trip counts are constants
+  if (!evenly)
+    last = lowering.minimum(last, tiles.rows);
   auto groupAt = [&](const Index &row, int64_t groups, int64_t active) {
     RowGroup group{{}, Value(), active};
     for (int64_t g = 0; g < groups; ++g) {
@@ -92,7 +104,7 @@ LogicalResult kernel::forRowGroups(FusionLowering &lowering, ElementEmitter &emi
     Value lower = begin == 0
                       ? first
                       : builder.createOrFold<arith::MaxSIOp>(loc, first, lowering.constant(begin));
-    Value upper = lowering.minimum(last, end);
+    Value upper = evenly && end == tiles.rows ? last : lowering.minimum(last, end);
     auto loop = builder.create<scf::ForOp>(loc, lower, upper, lowering.constant(step));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -144,8 +156,7 @@ FailureOr<Carried> kernel::forColumns(FusionLowering &lowering, ElementEmitter &
     }
     return now;
   };
-  int64_t registers = tiles.unroll * tiles.groups;
-  int64_t unroll = std::min<int64_t>(whole, registers / int64_t(group.rows.size()));
+  int64_t unroll = std::min(whole, tiles.unrollOf(group.rows.size()));
   int64_t looped = whole > unroll && unroll ? whole / unroll * unroll : 0;
   if (looped) {
     int64_t step = unroll * kTileColumns, end = looped * kTileColumns;
@@ -200,11 +211,12 @@ int64_t kernel::streamedBytes(graph::FusionOp fusion, int64_t elements, int64_t 
 
 int64_t kernel::operationsPerElement(graph::FusionOp fusion) {
   int64_t operations = 2;
-  for (Operation &op : fusion.getBlock())
-    operations += isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp,
+  for (Operation &op : fusion.getBlock()) {
+    bool isLong = isa<hlo::ExpOp, hlo::LogOp, hlo::TanhOp, hlo::LogisticOp, hlo::SineOp,
                       hlo::CosineOp, hlo::Expm1Op, hlo::Log1pOp, hlo::CompositeOp, hlo::PowOp,
-                      hlo::RemOp, hlo::Atan2Op, hlo::TanOp, hlo::CbrtOp>(op)
-                      ? 16
-                      : 2;
+                      hlo::RemOp, hlo::Atan2Op, hlo::TanOp, hlo::CbrtOp>(op);
+    bool rounds = op.getNumResults() == 1 && isSmallFloat(typeOf(op.getResult(0)).getElementType());
+    operations += isLong ? 16 : rounds ? 4 : 2;
+  }
   return operations;
 }

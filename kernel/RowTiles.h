@@ -18,16 +18,19 @@ namespace spokeshave::kernel {
 struct RowTiles {
   int64_t rows = 1, extent = 1; ///< of the matrix; extent: elements of a row
   int64_t rowsPerTask = 8, tasks = 1;
-  int64_t groups = 1; ///< of 8 rows, side by side
-  int64_t unroll = 1; ///< tiles of a group in one trip through the loop over columns
+  int64_t groups = 1;    ///< of 8 rows, side by side
+  int64_t batch = 1;     ///< of these in one loop over columns
+  int64_t registers = 1; ///< tiles in a trip of such a loop
   int64_t rowBytes = 4, taskBytes = 0;
 
   /// Tasks that stream about `Machine::taskBytes`, of `rowBytes` a row. `operations`
-  /// of an element decide how much is unrolled.
+  /// of an element decide how much is unrolled. `reduces`: within the rows.
   static RowTiles plan(int64_t rows, int64_t extent, int64_t rowBytes, int64_t operations,
-                       const machine::Machine &machine);
+                       const machine::Machine &machine, bool reduces);
   /// Takes so many groups side by side, and as few columns.
   void useGroups(int64_t count, int64_t columnsAtOnce);
+  /// Of a group in a trip of a loop over columns of so many groups.
+  int64_t unrollOf(int64_t groupsHere) const;
   /// Whether a task of 8 rows may be in near memory twice.
   static bool fits(int64_t extent, int64_t rowBytes, const machine::Machine &machine);
 
@@ -41,6 +44,12 @@ struct RowGroup {
   llvm::SmallVector<Index> rows;
   mlir::Value mask;
   int64_t active;
+
+  /// Some of them.
+  RowGroup slice(int64_t first, int64_t count) const {
+    llvm::ArrayRef<Index> all(rows);
+    return {llvm::SmallVector<Index>(all.slice(first, count)), mask, active};
+  }
 };
 
 /// Calls `body` for the present task's rows: in loops over so many groups, over fewer

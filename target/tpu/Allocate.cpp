@@ -38,6 +38,7 @@ private:
   /// A register of the machine: what is taken of it, by the begin of the stretch.
   struct Place {
     std::map<int64_t, std::pair<int64_t, uint32_t>> taken; ///< end, and interval
+    int64_t lastEnd = -1;                                  ///< of all that was ever there
   };
 
   int64_t sizeOf(File file) const {
@@ -71,6 +72,9 @@ private:
 llvm::SmallVector<uint32_t, 4> Allocator::conflicts(const Place &place, const Interval &interval,
                                                     int64_t &idleSince) const {
   llvm::SmallVector<uint32_t, 4> found;
+  idleSince = place.lastEnd;
+  if (place.lastEnd < interval.begin())
+    return found;
   idleSince = -1;
   for (auto [number, segment] : llvm::enumerate(interval.segments)) {
     auto it = place.taken.upper_bound(segment.begin);
@@ -91,6 +95,7 @@ llvm::SmallVector<uint32_t, 4> Allocator::conflicts(const Place &place, const In
 void Allocator::occupy(Place &place, uint32_t number) {
   for (const Segment &segment : intervals[number].segments)
     place.taken[segment.begin] = {segment.end, number};
+  place.lastEnd = std::max(place.lastEnd, intervals[number].end());
 }
 
 void Allocator::release(Place &place, uint32_t number) {

@@ -21,21 +21,30 @@ Reg OverlappedLoop::copyOf(uint32_t writer, int64_t iteration) const {
   return {body.code[writer].dst.file, uint32_t(firstCopy + writer * copies + copy)};
 }
 
-Instruction OverlappedLoop::of(const Issue &issue) const {
+Instruction OverlappedLoop::of(const Issue &issue, int64_t last) const {
   Instruction made = body.code[issue.number];
+  int64_t lead = body.addressLead(issue.number, schedule);
   if (made.dst)
     made.dst = copyOf(issue.number, issue.iteration);
   Reg *sources[] = {&made.a, &made.b, &made.c, &made.mask};
-  for (auto [reg, source] : llvm::zip_equal(sources, body.sources[issue.number]))
-    if (source.writer >= 0)
-      *reg = copyOf(source.writer, issue.iteration - int64_t(source.distance));
+  for (auto [reg, source] : llvm::zip_equal(sources, body.sources[issue.number])) {
+    if (source.writer < 0)
+      continue;
+    int64_t from = issue.iteration - int64_t(source.distance);
+    if (reg == &made.a && lead > 0) {
+      int64_t later = std::max(from, std::min(from + lead, last));
+      made.imm -= (later - from) * *body.slopes[issue.number];
+      from = later;
+    }
+    *reg = copyOf(source.writer, from);
+  }
   return made;
 }
 
-void OverlappedLoop::append(Block &block, std::vector<Issue> issues) const {
+void OverlappedLoop::append(Block &block, std::vector<Issue> issues, int64_t last) const {
   llvm::sort(issues);
   for (const Issue &issue : issues)
-    block.instructions.push_back(of(issue));
+    block.instructions.push_back(of(issue, last));
 }
 
 Instruction OverlappedLoop::moveOf(Reg to, Reg from, uint32_t writer) const {
@@ -127,7 +136,7 @@ Block OverlappedLoop::makePrologue() {
     for (auto [number, cycle] : llvm::enumerate(schedule.cycles))
       if (int64_t at = iteration * schedule.interval + cycle; at < ahead * schedule.interval)
         issues.push_back({at, iteration, uint32_t(number)});
-  append(block, std::move(issues));
+  append(block, std::move(issues), ahead - 1);
   return block;
 }
 
@@ -152,7 +161,7 @@ Block OverlappedLoop::makeSteady() {
       last = issue.cycle;
     }
     ++block.bundles.back().count;
-    block.instructions.push_back(of(issue));
+    block.instructions.push_back(of(issue, INT64_MAX));
   }
   block.bundles.back().idle = copies * schedule.interval - 1 - last;
   closeSteady(block, copies * schedule.interval);
@@ -222,7 +231,7 @@ Block OverlappedLoop::makeEpilogue() {
     for (auto [number, cycle] : llvm::enumerate(schedule.cycles))
       if (int64_t at = iteration * schedule.interval + cycle; at >= ahead * schedule.interval)
         issues.push_back({at, iteration, uint32_t(number)});
-  append(block, std::move(issues));
+  append(block, std::move(issues), ahead - 1);
   const llvm::BitVector &liveBehind = liveness.liveIn[loop.block + 1];
   const llvm::BitVector &liveInRest = liveness.liveIn[loop.block];
   for (const LoopBody::Name &name : body.written)

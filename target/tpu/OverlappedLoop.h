@@ -44,8 +44,9 @@ private:
   Block makeEpilogue();
   Block makeRest() const;
   void closeSteady(Block &block, int64_t end);
-  Instruction of(const Issue &issue) const;
-  void append(Block &block, std::vector<Issue> issues) const;
+  /// The instruction of an iteration, where none after `last` has begun.
+  Instruction of(const Issue &issue, int64_t last) const;
+  void append(Block &block, std::vector<Issue> issues, int64_t last) const;
   Reg copyOf(uint32_t writer, int64_t iteration) const;
   Instruction moveOf(Reg to, Reg from, uint32_t writer) const;
   Instruction scalar(Opcode op, Reg dst, Reg a, int64_t imm, unsigned immediate = 2) const;

@@ -103,7 +103,7 @@ int64_t Pipeliner::chooseCopies(const LoopBody &body, const CountedLoop &loop,
 }
 
 std::optional<std::vector<Block>> Pipeliner::overlap(uint32_t number) {
-  constexpr unsigned kTimesCrowded = 3;
+  constexpr unsigned kTimesCrowded = 7; // each time with an eighth of the file less
   constexpr size_t kMostInstructions = 3000;
   unsigned timesCrowded = crowded.lookup(number);
   std::optional<CountedLoop> loop = findCountedLoop(kernel, number);
