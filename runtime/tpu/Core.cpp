@@ -86,10 +86,11 @@ llvm::Error Core::prepareVmem() {
   std::vector<Range> own;
   int64_t at = 0;
   for (const Kernel::Kept &kept : kernel->kept) {
-    own.push_back({at, kept.offset});
+    own.push_back({at, std::min(kept.offset, kernel->vmemBytes)});
     at = kept.offset + kept.bytes;
   }
-  own.push_back({at, std::max(at, kernel->vmemBytes)});
+  own.push_back({at, kernel->vmemBytes});
+  reach = std::max(at, kernel->vmemBytes);
   llvm::erase_if(own, [](Range range) { return range.begin >= range.end; });
   for (Range range : own)
     if (dma.conflictOf(range, /*writes=*/true))
@@ -100,7 +101,7 @@ llvm::Error Core::prepareVmem() {
     return llvm::Error::success();
   vectors.resize(timing.vectorRegisters * kRegisterLanes);
   masks.resize(timing.maskRegisters * kRegisterLanes);
-  vmem.resize(std::max<size_t>(vmem.size(), std::max(at, kernel->vmemBytes)));
+  vmem.resize(std::max<size_t>(vmem.size(), reach));
   for (Range range : own)
     std::fill(vmem.begin() + range.begin, vmem.begin() + range.end, char(0xA5));
   for (const Kernel::VmemData &data : kernel->data)

@@ -136,6 +136,7 @@ private:
   llvm::DenseMap<const Instruction *, bool> takenBefore; ///< of branches on them
   std::vector<char> vmem;                                ///< grows to what is used
   int64_t vmemBytes;                                     ///< that the core has
+  int64_t reach = 0;                                     ///< end of what the kernel may touch
   std::vector<MatrixUnit> matrixUnits;
   Dma dma;
   std::array<int64_t, 8> dmaCounts{};

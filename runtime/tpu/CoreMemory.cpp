@@ -23,9 +23,9 @@ using namespace spokeshave::tpu;
 /// Bytes [begin, end) of VMEM, which no transfer in flight may touch.
 llvm::Expected<char *> Core::vmemAt(const Instruction &instruction, int64_t begin, int64_t end,
                                     bool writes) {
-  if (begin < 0 || end > kernel->vmemBytes)
+  if (begin < 0 || end > reach)
     return fail(instruction, "access to bytes " + llvm::Twine(begin) + " to " + llvm::Twine(end) +
-                                 " of " + llvm::Twine(kernel->vmemBytes) + " bytes of VMEM");
+                                 " of " + llvm::Twine(reach) + " bytes of VMEM");
   if (dma.conflictOf(Range{begin, end}, writes))
     return fail(instruction, "race with a transfer that has not been waited for");
   return vmem.data() + begin;
@@ -191,7 +191,7 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
   if (run <= 0 || runs <= 0)
     return llvm::Error::success();
   auto check = [&](Space space, int64_t begin, int64_t end) {
-    int64_t size = space == Space::Hbm ? hbm.size() : kernel->vmemBytes;
+    int64_t size = space == Space::Hbm ? hbm.size() : reach;
     return begin >= 0 && end <= size;
   };
   if (!check(descriptor.from, from, fromEnd) || !check(descriptor.to, to, toEnd))
@@ -200,6 +200,8 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
   transfer.semaphore = scalar(instruction.c);
   transfer.writesVmem = descriptor.to == Space::Vmem;
   transfer.vmem = transfer.writesVmem ? Range{to, toEnd} : Range{from, fromEnd};
+  // The rows of a box in VMEM have others between them.
+  transfer.hasGaps = transfer.writesVmem ? toEnd - to > runs * run : fromEnd - from > runs * run;
   if (descriptor.from == descriptor.to)
     transfer.from = {from, fromEnd};
   else

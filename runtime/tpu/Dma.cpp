@@ -16,7 +16,8 @@ namespace spokeshave::runtime::tpu {
 const Transfer *Dma::conflictOf(const Transfer &made) const {
   bool ofStep = made.semaphore >= kStepSemaphores;
   for (const Transfer &other : transfers) {
-    if ((made.writesVmem || other.writesVmem) && made.vmem.meets(other.vmem))
+    if ((made.writesVmem || other.writesVmem) && !(made.hasGaps && other.hasGaps) &&
+        made.vmem.meets(other.vmem))
       return &other;
     if ((made.writesVmem && made.vmem.meets(other.from)) ||
         (other.writesVmem && other.vmem.meets(made.from)))
@@ -123,9 +124,10 @@ void Dma::save(int64_t cycle, std::vector<int64_t> &state) const {
   state.push_back(waiting == transfers.end() ? after(channel.spare)
                                              : std::max(channel.spare, waiting->since) - cycle);
   for (const Transfer &t : transfers) {
-    state.insert(state.end(), {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin,
-                               t.hbm.end, t.from.begin, t.from.end, t.remaining ? 0 : after(t.done),
-                               t.remaining, t.remaining ? t.since - cycle : 0});
+    state.insert(state.end(),
+                 {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin, t.hbm.end,
+                  t.from.begin, t.from.end, t.hasGaps, t.remaining ? 0 : after(t.done), t.remaining,
+                  t.remaining ? t.since - cycle : 0});
   }
 }
 
@@ -134,12 +136,13 @@ void Dma::restore(int64_t cycle, llvm::ArrayRef<int64_t> state) {
   channel.free = cycle + state[1];
   channel.spare = cycle + state[2];
   transfers.clear();
-  for (state = state.drop_front(3); !state.empty(); state = state.drop_front(11)) {
+  for (state = state.drop_front(3); !state.empty(); state = state.drop_front(12)) {
     Transfer t;
     t.semaphore = state[0], t.writesVmem = state[1];
     t.vmem = {state[2], state[3]}, t.hbm = {state[4], state[5]};
     t.from = {state[6], state[7]};
-    t.done = cycle + state[8], t.remaining = state[9], t.since = cycle + state[10];
+    t.hasGaps = state[8];
+    t.done = cycle + state[9], t.remaining = state[10], t.since = cycle + state[11];
     transfers.push_back(t);
   }
 }

@@ -266,7 +266,7 @@ void Sequencer::waitForLinks(const Step &step) {
     bool isWritten = step.kind == Step::Kind::Launch ? index >= step.inputs
                      : step.kind == Step::Kind::Copy || step.kind == Step::Kind::Collective
                          ? index + 1 == step.buffers.size()
-                     : step.kind == Step::Kind::Start && index == 1;
+                         : step.kind == Step::Kind::Start && index == 1;
     first().advance(port.readyAt(first().now(), rangeOf(buffer), isWritten) - first().now());
   }
 }

@@ -276,7 +276,6 @@ llvm::Error Compilation::keepBuffers(kernel::FuncOp op, Kernel &made) {
                                      made.name, own, made.spills, offset));
     int64_t bytes = schedule::byteSizeOf(cast<MemRefType>(buffer.getType()));
     made.kept.push_back({offset, bytes});
-    made.vmemBytes = std::max(made.vmemBytes, offset + bytes);
   }
   llvm::sort(made.kept, [](const Kernel::Kept &a, const Kernel::Kept &b) {
     return std::pair(a.offset, a.bytes) < std::pair(b.offset, b.bytes);

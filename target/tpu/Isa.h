@@ -176,9 +176,9 @@ struct Kernel {
     std::vector<char> bytes;
   };
   std::vector<VmemData> data;
-  /// Bytes of VMEM below vmemBytes that the kernel uses as earlier kernels and
-  /// transfers of steps left them, in order of their offsets. The rest has no
-  /// sensible value when the kernel starts.
+  /// Bytes of VMEM that the kernel uses as earlier kernels and transfers of steps left
+  /// them, in order of their offsets; they may lie beyond vmemBytes. The rest of
+  /// [0, vmemBytes) has no sensible value when the kernel starts.
   struct Kept {
     int64_t offset = 0, bytes = 0;
   };
