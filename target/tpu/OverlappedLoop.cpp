@@ -248,6 +248,27 @@ Block OverlappedLoop::makeEpilogue() {
   return block;
 }
 
+/// Gives copies that live within the block registers of their own: what allocation
+/// finds for the steady state need not suit the prologue and the epilogue as well. Of
+/// those in `leaving` the last value keeps its name.
+void OverlappedLoop::renameLocals(Block &block, const llvm::DenseSet<uint32_t> &leaving) {
+  llvm::DenseMap<uint32_t, size_t> lastWrite;
+  for (auto [number, here] : llvm::enumerate(block.instructions))
+    if (here.dst)
+      lastWrite[here.dst.number] = number;
+  llvm::DenseMap<uint32_t, uint32_t> names;
+  for (auto [number, here] : llvm::enumerate(block.instructions)) {
+    for (Reg *source : {&here.a, &here.b, &here.c, &here.mask})
+      if (auto name = names.find(source->number); *source && name != names.end())
+        source->number = name->second;
+    uint32_t written = here.dst.number;
+    if (!here.dst || written < firstCopy)
+      continue;
+    bool leaves = lastWrite[written] == number && leaving.contains(written);
+    names[written] = here.dst.number = leaves ? written : next++;
+  }
+}
+
 Block OverlappedLoop::makeRest() const {
   Block block = kernel.blocks[loop.block];
   block.instructions[loop.branch].imm = -1 - kRest;
@@ -261,7 +282,17 @@ std::vector<Block> OverlappedLoop::run() {
   blocks.push_back(makeGuard());
   blocks.push_back(makePrologue());
   blocks.push_back(makeSteady());
+  llvm::DenseSet<uint32_t> written, readFirst;
+  for (const Instruction &here : blocks[kSteady].instructions) {
+    for (Reg source : here.sources())
+      if (source && !written.contains(source.number))
+        readFirst.insert(source.number);
+    if (here.dst)
+      written.insert(here.dst.number);
+  }
+  renameLocals(blocks[kPrologue], readFirst);
   blocks.push_back(makeEpilogue());
+  renameLocals(blocks[kEpilogue], {});
   if (hasRest)
     blocks.push_back(makeRest());
   return blocks;

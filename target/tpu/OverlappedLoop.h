@@ -10,6 +10,8 @@
 
 #include "target/tpu/LoopBody.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace spokeshave::tpu {
 
 /// The blocks that take a loop's place. Branches to a block among them have the
@@ -44,6 +46,7 @@ private:
   Block makeEpilogue();
   Block makeRest() const;
   void closeSteady(Block &block, int64_t end);
+  void renameLocals(Block &block, const llvm::DenseSet<uint32_t> &leaving);
   /// The instruction of an iteration, where none after `last` has begun.
   Instruction of(const Issue &issue, int64_t last) const;
   void append(Block &block, std::vector<Issue> issues, int64_t last) const;
