@@ -100,7 +100,19 @@ std::optional<AffineBox> kernel::boxOf(const Index &linear, ArrayRef<BlockDimens
 Value kernel::declareWindow(OpBuilder &builder, Location loc, Value buffer, const AffineBox &box,
                             ArrayRef<int64_t> radices) {
   SmallVector<int64_t> sizes, strides, limits, digits, steps;
+  // What is contiguous on both sides is one run: transfers of short ones are slow.
+  SmallVector<AffineBox::Dimension> runs;
   for (const AffineBox::Dimension &dim : box.dims) {
+    bool isWhole = dim.size == dim.limit; // and never moves
+    if (runs.empty() || !isWhole || runs.back().stride != dim.stride * dim.size) {
+      runs.push_back(dim);
+      continue;
+    }
+    AffineBox::Dimension &outer = runs.back();
+    outer.stride = dim.stride;
+    outer.size *= dim.size, outer.limit *= dim.size, outer.step *= dim.size;
+  }
+  for (const AffineBox::Dimension &dim : runs) {
     sizes.push_back(dim.size), strides.push_back(dim.stride), limits.push_back(dim.limit);
     digits.push_back(dim.digit), steps.push_back(dim.step);
   }

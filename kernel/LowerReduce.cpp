@@ -87,7 +87,10 @@ void ColumnLowering::plan() {
       extent = group.extent;
   rows /= extent;
   int64_t width = chooseLanes(fusion, lowering.machine);
-  if (2 * extent <= width && rows > 1) {
+  // Short rows of results run together, each lane with an address of its own; where
+  // indexed loads are slow, only very short ones do.
+  int64_t shortest = lowering.machine.taskBytes ? width / 16 : width / 2;
+  if (extent <= shortest && rows > 1) {
     extent *= rows;
     rows = 1;
   }
