@@ -113,6 +113,21 @@ Value CollectiveEmit::permute(Value value, const DeviceGroups &pairs) {
       loc, value.getType(), value, DenseIntElementsAttr::get(type, ids), channelOrDefault()));
 }
 
+Value CollectiveEmit::reduce(Value value, const DeviceGroups &groups, sdy::ReductionOp reduction) {
+  auto result =
+      builder.create<sh::AllReduceOp>(loc, TypeRange{value.getType()}, ValueRange{value},
+                                      matrix(groups), channelOrDefault(), builder.getUnitAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  auto scalar = emit.typeOf(value).clone(ArrayRef<int64_t>{});
+  Block *block = builder.createBlock(&result.getComputation(), {}, {scalar, scalar}, {loc, loc});
+  Value a = block->getArgument(0), b = block->getArgument(1);
+  Value combined = reduction == sdy::ReductionOp::SUM   ? emit.add(a, b)
+                   : reduction == sdy::ReductionOp::MAX ? emit.binary<sh::MaxOp>(a, b)
+                                                        : emit.binary<sh::MinOp>(a, b);
+  builder.create<sh::ReturnOp>(loc, combined);
+  return result.getResult(0);
+}
+
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//

@@ -43,6 +43,9 @@ public:
   /// Pairs of source and target; zeros for who is no target.
   mlir::Value permute(mlir::Value value, const DeviceGroups &pairs);
 
+  /// The sum (or maximum, minimum) over each group, as an all_reduce.
+  mlir::Value reduce(mlir::Value value, const DeviceGroups &groups, sdy::ReductionOp reduction);
+
   /// T[index, shape] -> T[shape], the index known when run.
   mlir::Value pick(mlir::Value stacked, mlir::Value index);
   /// `condition ? a : b`, the condition a scalar.

@@ -118,13 +118,11 @@ FailureOr<Split> Split::of(Operation *op, sdy::TensorShardingAttr sharding,
   FailureOr<Mesh> mesh = Mesh::of(op, sharding.getMesh(op));
   if (failed(mesh))
     return failure();
-  if (!sharding.getUnreducedAxes().empty())
-    return op->emitOpError() << "has a sharding with unreduced axes, which is not supported";
   Split split;
   split.mesh = std::move(*mesh);
-  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
-    SmallVector<AxisPart> &parts = split.axes.emplace_back();
-    for (sdy::AxisRefAttr axis : dim.getAxes()) {
+  split.kind = sharding.getReductionOp();
+  auto addAxes = [&](ArrayRef<sdy::AxisRefAttr> named, SmallVector<AxisPart> &parts) {
+    for (sdy::AxisRefAttr axis : named) {
       auto isNamed = [&](StringAttr name) { return name.getValue() == axis.getName(); };
       if (manual && llvm::none_of(*manual, isNamed))
         continue;
@@ -135,7 +133,13 @@ FailureOr<Split> Split::of(Operation *op, sdy::TensorShardingAttr sharding,
         return failure();
       parts.push_back(*found);
     }
-  }
+    return success();
+  };
+  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+    if (failed(addAxes(dim.getAxes(), split.axes.emplace_back())))
+      return failure();
+  if (failed(addAxes(sharding.getUnreducedAxes(), split.unreduced)))
+    return failure();
   return split;
 }
 
@@ -147,7 +151,8 @@ int64_t Split::partsOf(size_t dim) const {
 }
 
 bool Split::isWhole() const {
-  return llvm::all_of(llvm::seq<size_t>(0, rank()), [&](size_t dim) { return partsOf(dim) == 1; });
+  return !isTerm() &&
+         llvm::all_of(llvm::seq<size_t>(0, rank()), [&](size_t dim) { return partsOf(dim) == 1; });
 }
 
 FailureOr<RankedTensorType> Split::localType(Operation *op, RankedTensorType whole) const {
@@ -164,7 +169,8 @@ FailureOr<RankedTensorType> Split::localType(Operation *op, RankedTensorType who
 }
 
 bool Split::operator==(const Split &other) const {
-  if (rank() != other.rank() || devices() != other.devices())
+  if (rank() != other.rank() || devices() != other.devices() || isTerm() != other.isTerm() ||
+      (isTerm() && (kind != other.kind || groupsOfTerms() != other.groupsOfTerms())))
     return false;
   for (size_t dim = 0; dim < rank(); ++dim) {
     if (partsOf(dim) != other.partsOf(dim))

@@ -50,17 +50,31 @@ private:
   llvm::SmallVector<int64_t> sizes, devices;
 };
 
-/// How a tensor is cut: each dimension into parts along axes of a mesh.
+/// How a tensor is cut: each dimension into parts along axes of a mesh. Along
+/// unreduced axes each device holds a term of a sum (or maximum, minimum) instead.
 class Split {
 public:
   /// Reads `sharding`; axes outside of `manual`, where given, are left out.
-  /// Diagnostics at `op`; a sharding with unreduced axes is not supported.
+  /// Diagnostics at `op`.
   static mlir::FailureOr<Split> of(mlir::Operation *op, sdy::TensorShardingAttr sharding,
                                    std::optional<llvm::ArrayRef<mlir::StringAttr>> manual = {});
 
   /// Does every device hold all of it?
   bool isWhole() const;
   int64_t partsOf(size_t dim) const;
+  /// Is a device's part a term, which those of other devices are to be added to?
+  bool isTerm() const { return !unreduced.empty(); }
+  sdy::ReductionOp reduction() const { return kind; }
+  /// The devices whose terms make the value.
+  DeviceGroups groupsOfTerms() const { return mesh.groupsAlong(unreduced); }
+  /// The first of such a group holds all of a value that is made terms of.
+  bool isFirstOfTerms(int64_t device) const { return mesh.indexOf(device, unreduced) == 0; }
+  /// The same parts, with all terms in them.
+  Split reduced() const {
+    Split result = *this;
+    result.unreduced.clear();
+    return result;
+  }
   /// Which part of dimension `dim` the device holds.
   int64_t indexOf(int64_t device, size_t dim) const { return mesh.indexOf(device, axes[dim]); }
   /// The devices that together hold dimension `dim`.
@@ -76,6 +90,8 @@ public:
 private:
   Mesh mesh;
   llvm::SmallVector<llvm::SmallVector<AxisPart>> axes; ///< of each dimension
+  llvm::SmallVector<AxisPart> unreduced;
+  sdy::ReductionOp kind = sdy::ReductionOp::SUM;
 };
 
 } // namespace spokeshave::graph

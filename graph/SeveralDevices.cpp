@@ -54,6 +54,8 @@ private:
   FailureOr<Value> convert(Operation *at, Value value, const Split *wanted);
   Value gather(Operation *at, Value value, const Split &split);
   FailureOr<Value> slice(Operation *at, Value value, const Split &split);
+  FailureOr<Value> makeTerms(Operation *at, Value value, const Split &split);
+  Value knownWhole(Operation *at, Value value) const;
   const Split *splitOf(Value value) const {
     auto found = splits.find(value);
     return found == splits.end() ? nullptr : &found->second;
@@ -67,6 +69,7 @@ private:
   func::FuncOp main;
   Processes processes;
   DenseMap<Value, Split> splits; ///< of values that are parts; others are whole
+  DenseMap<Value, Value> wholes; ///< of parts whose whole is there as well
 };
 
 /// Tells the framework which device has which part, on argument or result
@@ -142,15 +145,58 @@ FailureOr<Value> Partitioner::slice(Operation *at, Value value, const Split &spl
                                                   builder.getDenseI64ArrayAttr(local->getShape())));
 }
 
+/// Terms of which the first device of each group holds all, the others zeros.
+FailureOr<Value> Partitioner::makeTerms(Operation *at, Value value, const Split &split) {
+  if (split.reduction() != sdy::ReductionOp::SUM)
+    return at->emitOpError() << "makes terms of a maximum or minimum, which is not supported";
+  OpBuilder builder(at);
+  CollectiveEmit make(builder, at->getLoc(), processes, "resharding");
+  SmallVector<bool> isFirst;
+  for (int64_t device = 0; device < processes.count(); ++device)
+    isFirst.push_back(split.isFirstOfTerms(device));
+  auto zeros = cast<ElementsAttr>(builder.getZeroAttr(value.getType()));
+  return make.choose(make.flagOf(isFirst), value,
+                     builder.create<sh::ConstantOp>(at->getLoc(), zeros));
+}
+
+/// What the value is as a whole, where that is known at `at`.
+Value Partitioner::knownWhole(Operation *at, Value value) const {
+  Value whole = wholes.lookup(value);
+  return whole && whole.getParentBlock()->findAncestorOpInBlock(*at) ? whole : Value();
+}
+
 FailureOr<Value> Partitioner::convert(Operation *at, Value value, const Split *wanted) {
-  const Split *has = splitOf(value);
+  std::optional<Split> has;
+  if (const Split *found = splitOf(value))
+    has = *found;
   if (wanted && wanted->isWhole())
     wanted = nullptr;
   if (has && wanted && *has == *wanted)
     return value;
-  if (has)
-    value = gather(at, value, *has);
-  return wanted ? slice(at, value, *wanted) : FailureOr<Value>(value);
+  Value part = value;
+  if (has && has->isTerm()) {
+    OpBuilder builder(at);
+    CollectiveEmit make(builder, at->getLoc(), processes, "resharding");
+    part = make.reduce(part, has->groupsOfTerms(), has->reduction());
+    has = has->reduced();
+  }
+  std::optional<Split> cut; // without terms
+  if (wanted)
+    cut = wanted->reduced();
+  if (!has || has->isWhole() || !cut || !(*has == *cut)) {
+    if (has && !has->isWhole()) {
+      Value whole = knownWhole(at, value);
+      part = wholes[value] = whole ? whole : gather(at, part, *has);
+    }
+    if (cut && !cut->isWhole()) {
+      FailureOr<Value> sliced = slice(at, part, *cut);
+      if (failed(sliced))
+        return failure();
+      wholes[*sliced] = part;
+      part = *sliced;
+    }
+  }
+  return wanted && wanted->isTerm() ? makeTerms(at, part, *wanted) : FailureOr<Value>(part);
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,7 +247,8 @@ LogicalResult Partitioner::takeArguments() {
       return failure();
     argument.setType(*local);
     setSplit(argument, *split);
-    main.setArgAttr(number, "graph.parts", describe(main.getContext(), *split));
+    if (!split->reduced().isWhole())
+      main.setArgAttr(number, "graph.parts", describe(main.getContext(), *split));
   }
   return success();
 }
@@ -216,7 +263,7 @@ LogicalResult Partitioner::giveResults(func::ReturnOp op) {
         return failure();
       wanted = std::move(*given);
     } else if (const Split *has = splitOf(operand.get())) {
-      wanted = *has; // the framework leaves it to us
+      wanted = has->reduced(); // the framework leaves it to us
     }
     main.removeResultAttr(number, StringAttr::get(main.getContext(), "sdy.sharding"));
     if (!wanted)
@@ -225,7 +272,7 @@ LogicalResult Partitioner::giveResults(func::ReturnOp op) {
     if (failed(value))
       return failure();
     operand.set(*value);
-    if (!wanted->isWhole())
+    if (!wanted->reduced().isWhole())
       main.setResultAttr(number, "graph.parts", describe(main.getContext(), *wanted));
   }
   return success();
@@ -266,7 +313,7 @@ LogicalResult Partitioner::visitManual(sdy::ManualComputationOp op) {
     FailureOr<Split> split = read(op, sharding, manual);
     if (failed(split))
       return failure();
-    if (!split->isWhole()) {
+    if (!split->isWhole() || splitOf(value)) {
       // A value of its own: inside it counted as all there is.
       auto type = cast<RankedTensorType>(value.getType());
       auto whole = cast<RankedTensorType>(result.getType());
@@ -284,14 +331,19 @@ LogicalResult Partitioner::visitManual(sdy::ManualComputationOp op) {
   return success();
 }
 
-/// On whole values a sharding is advice that need not be taken.
 LogicalResult Partitioner::visitConstraint(Operation *op, sdy::TensorShardingAttr sharding) {
   Value value = op->getOperand(0);
-  if (splitOf(value)) {
-    FailureOr<Split> wanted = read(op, sharding);
-    FailureOr<Value> converted = failure();
-    if (succeeded(wanted))
-      converted = convert(op, value, &*wanted);
+  FailureOr<Split> wanted = read(op, sharding);
+  if (failed(wanted))
+    return failure();
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  // On whole values it is advice, which is not taken where it does not fit.
+  bool fits = type && type.getRank() == int64_t(wanted->rank()) &&
+              llvm::all_of(llvm::seq<size_t>(0, wanted->rank()), [&](size_t dim) {
+                return type.getDimSize(dim) % wanted->partsOf(dim) == 0;
+              });
+  if (fits || splitOf(value)) {
+    FailureOr<Value> converted = convert(op, value, &*wanted);
     if (failed(converted))
       return failure();
     if (*converted != value)
@@ -350,8 +402,8 @@ LogicalResult Partitioner::visit(Operation *op) {
   bool isElementwise = classify(op) == OpClass::Elementwise && op->getNumRegions() == 0;
   for (Value operand : op->getOperands())
     if (const Split *split = splitOf(operand); split && isElementwise) {
-      Split copy = *split; // the map grows below
-      return visitElementwise(op, copy);
+      Split parts = split->reduced(); // a copy: the map grows below
+      return parts.isWhole() ? visitWhole(op) : visitElementwise(op, parts);
     }
   return visitWhole(op);
 }

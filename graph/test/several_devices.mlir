@@ -67,6 +67,39 @@ module @whole attributes {mhlo.num_partitions = 2 : i32} {
 
 // -----
 
+// What a computation gives back as it came may count as whole outside, a part before.
+// CHECK-LABEL: module @passed_on
+// CHECK: func.func public @main(%arg0: tensor<2xf32> {graph.parts = array<i64: 2, 0, 1>}) -> tensor<2xf32>
+// CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %arg0 : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT: return %[[R]]
+module @passed_on attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%x: tensor<4xf32>) -> tensor<2xf32> {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{}]>] manual_axes={"x"} (%a: tensor<2xf32>) {
+      sdy.return %a : tensor<2xf32>
+    } : (tensor<4xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}
+
+// -----
+
+// Terms of a sum are added where the sum is wanted.
+// CHECK-LABEL: module @terms
+// CHECK: %[[SUM:.*]] = "stablehlo.all_reduce"(%arg0)
+// CHECK-SAME{LITERAL}: replica_groups = dense<[[0, 1]]>
+// CHECK: stablehlo.sine %[[SUM]] : tensor<4xf32>
+// CHECK: stablehlo.select
+module @terms attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
+    %0 = stablehlo.sine %x : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
 // A mesh without axes cuts nothing.
 // CHECK-LABEL: module @no_axes
 // CHECK: func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32>
