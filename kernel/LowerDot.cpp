@@ -21,6 +21,7 @@
 // and LowerMatvec's.
 //
 //===----------------------------------------------------------------------===//
+#include "kernel/DotPlan.h"
 #include "kernel/LowerUnitDot.h"
 #include "kernel/NarrowProduct.h"
 #include "kernel/Product.h"
@@ -34,87 +35,6 @@ using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
 namespace {
-
-/// Sizes of the blocks and tiles, from the shape and the machine.
-struct Plan : BlockSizes {
-  int64_t lanes = 1, registers = 1; ///< of a panel's row
-};
-
-/// For a machine with matrix units: strips and panels that keep the units' weights
-/// for many rows, in windows that fit the near memory twice over.
-Plan makeUnitPlan(const MatrixProblem &view, int64_t bits, const machine::Machine &machine) {
-  Plan plan;
-  // Narrow results leave lanes of the epilogue idle rather than pad the panels.
-  plan.lanes =
-      std::min<int64_t>(machine.lanes(bits), llvm::alignTo(llvm::PowerOf2Ceil(view.n), 128));
-  plan.registers = 1;
-  plan.panel = plan.lanes;
-  int64_t rows = llvm::alignTo(std::min<int64_t>(view.m, 512), 8);
-  auto bytes = [&] {
-    return 2 * (rows + plan.panel) * view.k * bits / 8 + rows * plan.panel * bits / 8 * 3;
-  };
-  while (rows > 64 && bytes() > machine.l2Bytes * 3 / 4)
-    rows = llvm::alignTo(rows / 2, 8);
-  plan.rows = std::min(rows, view.m);
-  plan.blockRows = plan.rows;
-  plan.rowBlocks = llvm::divideCeil(view.m, plan.blockRows);
-  plan.blockColumns = plan.panel;
-  plan.columnBlocks = llvm::divideCeil(view.n, plan.panel);
-  return plan;
-}
-
-/// Cuts the result into blocks. Each column of blocks reads (and mostly packs) all of
-/// lhs anew, each row of them packs all of rhs: of the grids with enough tasks, the
-/// one that moves least.
-void divideIntoTasks(const MatrixProblem &view, int64_t bytes, const machine::Machine &machine,
-                     Plan &plan) {
-  int64_t panels = llvm::divideCeil(view.n, plan.panel);
-  int64_t strips = llvm::divideCeil(view.m, plan.rows);
-  // The packed block stays in half of the L2 cache while strips pass over it.
-  int64_t panelBytes = std::max<int64_t>(1, view.k * plan.panel * bytes);
-  int64_t fit = std::max<int64_t>(1, machine.l2Bytes / 2 / panelBytes);
-  // Enough tasks for all threads to end at about the same time, none shorter
-  // than some ten microseconds.
-  int64_t flops = 2 * view.m * view.n * view.k;
-  int64_t wanted = std::min<int64_t>(8 * machine.threads, flops / 1'000'000 + 1);
-  wanted = llvm::divideCeil(wanted, view.batch);
-  int64_t least = INT64_MAX;
-  for (int64_t perBlock = std::min(panels, fit);; perBlock = llvm::divideCeil(perBlock, 2)) {
-    int64_t columnBlocks = llvm::divideCeil(panels, perBlock);
-    int64_t stripsPerBlock = llvm::divideCeil(
-        strips, std::clamp<int64_t>(llvm::divideCeil(wanted, columnBlocks), 1, strips));
-    int64_t rowBlocks = llvm::divideCeil(strips, stripsPerBlock);
-    int64_t moved = columnBlocks * view.m + rowBlocks * view.n;
-    bool enough = columnBlocks * rowBlocks >= wanted || perBlock == 1;
-    if (enough && moved < least) {
-      least = moved;
-      plan.blockColumns = perBlock * plan.panel;
-      plan.columnBlocks = columnBlocks;
-      plan.blockRows = stripsPerBlock * plan.rows;
-      plan.rowBlocks = rowBlocks;
-    }
-    if (perBlock == 1)
-      return;
-  }
-}
-
-Plan makePlan(const MatrixProblem &view, int64_t bits, const machine::Machine &machine) {
-  if (machine.matrixTile)
-    return makeUnitPlan(view, bits, machine);
-  Plan plan;
-  plan.lanes = machine.lanes(bits);
-  // Two registers hold the row of rhs, one a broadcast; the rest accumulate.
-  int64_t columnRegisters = llvm::divideCeil(view.n, plan.lanes);
-  plan.registers = std::min<int64_t>(view.m == 1 ? 8 : view.m <= 4 ? 4 : 2, columnRegisters);
-  if (machine.numVectorRegisters <= 16)
-    plan.registers = std::min<int64_t>(plan.registers, view.m <= 2 ? 4 : 2);
-  int64_t mostRows = (machine.numVectorRegisters - plan.registers - 1) / plan.registers;
-  plan.rows = llvm::divideCeil(view.m, llvm::divideCeil(view.m, mostRows));
-  plan.panel = plan.lanes * plan.registers;
-
-  divideIntoTasks(view, bits / 8, machine, plan);
-  return plan;
-}
 
 /// One operand's elements within a block: in place, or packed in scratch. A
 /// complex operand has two planes.
@@ -136,7 +56,7 @@ public:
   DotLowering(FusionLowering &lowering, MatrixProblem &problem, ElementEmitter &emitter)
       : lowering(lowering), view(problem), product(problem.op->getResult(0)), emitter(emitter),
         builder(lowering.builder), accumulator(accumulatorType(problem.op)),
-        plan(makePlan(view, accumulator.getIntOrFloatBitWidth(), lowering.machine)),
+        plan(planDot(view, accumulator.getIntOrFloatBitWidth(), lowering.machine, emitter)),
         blocks(lowering, emitter, problem, plan),
         isComplex(isa<ComplexType>(typeOf(product).getElementType())) {}
 
@@ -166,7 +86,7 @@ private:
   ElementEmitter &emitter;
   OpBuilder &builder;
   Type accumulator;
-  Plan plan;
+  DotPlan plan;
   MatrixBlocks blocks;
   bool isComplex;
 
@@ -442,11 +362,10 @@ LogicalResult DotLowering::run() {
                 !lowering.machine.matrixTile;
   if (!isComplex && view.k > 0) {
     std::optional<DirectRead> left = view.directLhs(emitter, blocks.batch);
-    // Rows a multiple of a kilobyte apart would meet in a few sets of the cache, and
-    // steps of k half a kilobyte apart in more pages than are at hand: not for
-    // every panel anew.
+    // Rows that collide, and steps of k half a kilobyte apart, which are in more pages
+    // than are at hand, are not read for every panel anew.
     bool scattered = left && (across ? left->secondStride >= 128 && plan.blockColumns > plan.panel
-                                     : left->firstStride % 256 == 0);
+                                     : plan.rowsCollide);
     if (left && widens(left->buffer) &&
         (lowering.machine.matrixTile ? left->secondStride == 1
                                      : view.m == 1 || plan.rows <= 4 || !scattered)) {
