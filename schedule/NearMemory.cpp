@@ -29,6 +29,9 @@ using namespace spokeshave::schedule;
 namespace {
 
 constexpr int64_t kAlignment = 4096;
+/// Behind each buffer: a register of which a mask leaves off the last lanes may reach
+/// beyond its end.
+constexpr int64_t kMargin = 4096;
 constexpr double kUnknownTrips = 8;   ///< of a loop that data ends
 constexpr int64_t kFurthestAhead = 2; ///< launches that a prefetch may be ahead
 
@@ -69,7 +72,7 @@ struct Candidate {
     return piece->home == Piece::Home::Argument || piece->home == Piece::Home::Constant;
   }
   bool needsWriteBack() const { return piece->home == Piece::Home::Result && isLast; }
-  int64_t size() const { return llvm::alignTo(piece->bytes, kAlignment); }
+  int64_t size() const { return llvm::alignTo(piece->bytes, kAlignment) + kMargin; }
 };
 
 class Assignment {

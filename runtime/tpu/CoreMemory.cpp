@@ -76,41 +76,44 @@ llvm::Expected<bool> Core::executeRuns(const Instruction &instruction, int64_t b
   if ((!rows && !isRun) || instruction.mask.file == File::Scalar || instruction.stride < 0)
     return false;
   const Lane *mask = instruction.mask ? lanesOf(instruction.mask) : nullptr;
-  // The first and the last lane that is on.
-  size_t first = 0, last = instruction.lanes;
-  while (mask && first < last && !mask[first])
-    ++first;
-  while (mask && first < last && !mask[last - 1])
-    --last;
   Lane *dst = stores ? nullptr : lanesOf(instruction.dst);
   if (dst && mask)
     std::fill_n(dst, instruction.lanes, 0);
-  if (first == last)
-    return true;
-  size_t perRun = rows ? size_t(kLanes) : size_t(instruction.lanes);
-  auto offsetOf = [&](size_t lane) {
-    return int64_t(lane / perRun) * instruction.stride + int64_t(lane % perRun) * bytes;
+  // Of each run from the first to the last lane that is on.
+  struct Run {
+    size_t lane, lanes;
+    int64_t at;
   };
-  int64_t begin = INT64_MAX, end = INT64_MIN; // rows may lie on each other
-  for (size_t lane = first; lane < last; lane = (lane / perRun + 1) * perRun) {
-    size_t to = std::min(last, (lane / perRun + 1) * perRun) - 1;
-    begin = std::min(begin, base + offsetOf(lane));
-    end = std::max(end, base + offsetOf(to) + bytes);
+  llvm::SmallVector<Run, kSublanes> runs;
+  size_t perRun = rows ? size_t(kLanes) : size_t(instruction.lanes);
+  for (size_t run = 0; run < instruction.lanes; run += perRun) {
+    size_t first = run, last = std::min<size_t>(run + perRun, instruction.lanes);
+    while (mask && first < last && !mask[first])
+      ++first;
+    while (mask && first < last && !mask[last - 1])
+      --last;
+    if (first == last)
+      continue;
+    int64_t at = base + int64_t(run / perRun) * instruction.stride + int64_t(first - run) * bytes;
+    runs.push_back({first, last - first, at});
   }
-  llvm::Expected<char *> memory = vmemAt(instruction, begin, end, stores);
-  if (!memory)
-    return memory.takeError();
-  for (size_t lane = first; lane < last;) {
-    size_t lanes = std::min(last, (lane / perRun + 1) * perRun) - lane;
-    char *at = *memory + (base + offsetOf(lane) - begin);
+  if (runs.empty())
+    return true;
+  // Rows far apart have what belongs to others between them.
+  for (const Run &run : runs) {
+    llvm::Expected<char *> memory =
+        vmemAt(instruction, run.at, run.at + int64_t(run.lanes) * bytes, stores);
+    if (!memory)
+      return memory.takeError();
     withWidth(bytes, [&](auto element) {
       using T = decltype(element);
+      char *at = *memory;
+      const Lane *on = mask ? mask + run.lane : nullptr;
       if (stores)
-        storeRun<T>(lanesOf(instruction.b) + lane, at, lanes, mask ? mask + lane : nullptr);
+        storeRun<T>(lanesOf(instruction.b) + run.lane, at, run.lanes, on);
       else
-        loadRun<T>(dst + lane, at, lanes, mask ? mask + lane : nullptr);
+        loadRun<T>(dst + run.lane, at, run.lanes, on);
     });
-    lane += lanes;
   }
   return true;
 }

@@ -6,8 +6,8 @@
 // while the first one runs.
 // CHECK-LABEL: schedule.program @main
 // CHECK-SAME: (%[[X:.*]]: memref<1000xf32>, %[[Y:.*]]: memref<2000xf32>)
-// CHECK: %[[FETCHED:.*]] = schedule.near at 53248 : memref<2000xf32>
-// CHECK: %[[BETWEEN:.*]] = schedule.near at 61440 : memref<1000xf32>
+// CHECK: %[[FETCHED:.*]] = schedule.near at 45056 : memref<2000xf32>
+// CHECK: %[[BETWEEN:.*]] = schedule.near at 57344 : memref<1000xf32>
 // CHECK: schedule.start %[[Y]] to %{{.*}} signal 0
 // CHECK: schedule.launch @{{.*}}(%[[X]], %[[BETWEEN]])
 // CHECK: schedule.wait 0

@@ -33,7 +33,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "no pipelining of loops (modulo scheduling)": {"pipelining": "off"},
     "no unrolling of loops": {"unrolling": "off"},
     "attention as products and a softmax": {"attention": "off"},
-    "rows along all 1024 lanes": {"row_tiles": "off"},
+    "rows along all 1024 lanes": {"row-tiles": "off"},
     "polynomials, not the transcendental unit": {"transcendentals": "off"},
     "nothing stays in VMEM between kernels": {"keep": "off"},
     "no prefetch across kernels": {"prefetch": "off"},
