@@ -33,7 +33,8 @@ def Graph_FusionKind : I32EnumAttr<"FusionKind", "what gives a fusion its loop s
     I32EnumAttrCase<"Scatter", 8, "scatter">,          // stablehlo.scatter, first operands updated in place
     I32EnumAttrCase<"Sort", 9, "sort">,                // stablehlo.sort, top_k
     I32EnumAttrCase<"Decomposition", 10, "decomposition">, // small cholesky, triangular_solve
-    I32EnumAttrCase<"While", 11, "while">              // a loop whose state stays in registers: one stablehlo.while, whose results are the fusion's
+    I32EnumAttrCase<"While", 11, "while">,             // a loop whose state stays in registers: one stablehlo.while, whose results are the fusion's
+    I32EnumAttrCase<"Attention", 12, "attention">      // two products around a softmax, whose scores are never a tensor (Attention.h)
   ]> {
   let cppNamespace = "::spokeshave::graph";
 }

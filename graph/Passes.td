@@ -18,9 +18,32 @@ def SingleDevice : Pass<"graph-single-device", "::mlir::ModuleOp"> {
     On one device a sharding says nothing, a collective over a group of one is
     the identity and a partition's number is 0.
 
-    Afterwards: no sdy op, no conversion cast, no collective is left. A program
-    for more than one device is an error.
+    Afterwards: no conversion cast and no annotation is left, and in a program for
+    one device no sdy op and no collective.
   }];
+}
+
+def SeveralDevices : Pass<"graph-several-devices", "::mlir::ModuleOp"> {
+  let summary = "a program over whole arrays becomes that of each device";
+  let description = [{
+    Only in programs for several devices that speak of shardings.
+
+    Afterwards: @main takes and gives a device's parts of what is split; how, its
+    attributes graph.parts say (the parts of each dimension, then each device's
+    part). No sdy op but meshes is left. Work that needs a partitioner is an error.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
+def LowerCollectives : Pass<"graph-lower-collectives", "::mlir::ModuleOp"> {
+  let summary = "collectives become moves of bytes and ordinary operations";
+  let description = [{
+    Afterwards: of the collectives, only all_gather and all_to_all along the first
+    dimension, collective_permute and collective_broadcast without a root are left,
+    with one tensor each and ids of processes (replica * partitions + partition) in
+    their groups. Groups that do not fit the program's devices are an error.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }
 
 def Inline : Pass<"graph-inline", "::mlir::ModuleOp"> {
@@ -100,6 +123,16 @@ def UnrollLoops : Pass<"graph-unroll-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def UpdateStacks : Pass<"graph-update-stacks", "::mlir::func::FuncOp"> {
+  let summary = "scans that pass on layers with a part changed do so in place";
+  let description = [{
+    Afterwards: a loop that takes each layer of a stack, updates a part of it and
+    puts it into another stack carries the first one instead and writes the parts to
+    it. The old layers' operations are left without users.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def SplitReductions : Pass<"graph-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "reductions of much to little, in two steps";
   let description = [{
@@ -142,6 +175,18 @@ def FormLoops : Pass<"graph-form-loops", "::mlir::func::FuncOp"> {
     stands alone in a graph.fusion of the kind while, with the splat constants that
     it reads. Arrays that it updates in place are inputs of the fusion.
   }];
+  let dependentDialects = ["::spokeshave::graph::GraphDialect"];
+}
+
+def FormAttention : Pass<"graph-form-attention", "::mlir::func::FuncOp"> {
+  let summary = "two products around a softmax become a fusion";
+  let description = [{
+    Afterwards: each attention (Attention.h) whose scores have at least
+    `fewest-bytes` bytes as f32, and enough rows and keys for blocks, stands alone in
+    a graph.fusion of the kind attention.
+  }];
+  let options = [Option<"fewestBytes", "fewest-bytes", "int64_t", /*default=*/"0",
+                        "Bytes of the smallest scores that are worth it">];
   let dependentDialects = ["::spokeshave::graph::GraphDialect"];
 }
 

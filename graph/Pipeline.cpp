@@ -19,6 +19,10 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // Shardings first: they wrap calls and hide types from the inliner.
   manager.addPass(createSingleDevice());
   manager.addPass(createInline());
+  // After inlining: a value's cut does not stop at a call. Before all else: only
+  // then have values the shapes that a device sees.
+  manager.addPass(createSeveralDevices());
+  manager.addPass(createLowerCollectives());
 
   OpPassManager &function = manager.nest<func::FuncOp>();
   // Before all that looks at element types.
@@ -31,6 +35,8 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // what left a loop may meet what is outside.
   function.addPass(createSimplifyLoops());
   function.addPass(createUnrollLoops());
+  // After what does not change left the loops: the stacks that layers come from.
+  function.addPass(createUpdateStacks());
   // Before products are brought to their form, which partial ones need as well.
   function.addPass(createSplitReductions());
   // Products as JAX wrote them: their transposes are not yet part of a loop's
@@ -51,6 +57,12 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
     // Whole loops first: what is left of the others is fused inside.
     if (options.registerLoops)
       manager.addNestedPass<func::FuncOp>(createFormLoops());
+    // Before what would take its products and its softmax apart.
+    if (options.attention) {
+      FormAttentionOptions attention;
+      attention.fewestBytes = options.fewestScoreBytes;
+      manager.addNestedPass<func::FuncOp>(createFormAttention(attention));
+    }
     manager.addPass(createFuse());
   } else
     manager.addNestedPass<func::FuncOp>(createFuseAlone());

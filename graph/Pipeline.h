@@ -16,6 +16,10 @@ struct GraphOptions {
   /// Loops with a small state become kernels. Off where a kernel cannot loop over
   /// scalars well.
   bool registerLoops = true;
+  /// Attention becomes one kernel, whose scores are never a tensor, where the scores
+  /// have at least so many bytes as f32.
+  bool attention = true;
+  int64_t fewestScoreBytes = 0;
 };
 
 /// Takes a verified StableHLO module to one in which everything that computes

@@ -4,10 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // JAX emits shardings and, from shard_map and pmap, collectives also for
-// programs of one device.
+// programs of one device. In programs of several devices only what says nothing
+// there either is removed: casts and annotations (SeveralDevices.cpp, Lower-
+// Collectives.cpp do the rest).
 //
 //===----------------------------------------------------------------------===//
 #include "graph/Passes.h"
+#include "graph/Processes.h"
 #include "input/StablehloOps.h"
 
 namespace spokeshave::graph {
@@ -28,6 +31,15 @@ bool isAnnotation(stablehlo::CustomCallOp op) {
       .Cases("xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape",
              "xla.sdy.LocalToGlobalShape", true)
       .Cases("annotate_device_placement", "LayoutConstraint", "MoveToHost", "MoveToDevice", true)
+      .Default(false);
+}
+
+/// Custom calls between whole arrays and parts, for partitioners of programs in
+/// which shardings are attributes of their own.
+bool isConversion(stablehlo::CustomCallOp op) {
+  return llvm::StringSwitch<bool>(op.getCallTargetName())
+      .Cases("SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.GlobalToLocalShape",
+             "xla.sdy.LocalToGlobalShape", true)
       .Default(false);
 }
 
@@ -100,6 +112,19 @@ LogicalResult simplify(Operation *op) {
   return success();
 }
 
+/// For programs of several devices.
+LogicalResult removeAnnotations(Operation *op) {
+  if (op->getName().getStringRef() == "builtin.unrealized_conversion_cast" &&
+      op->getOperandTypes() == op->getResultTypes())
+    return forward(op);
+  auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+  if (call && isConversion(call))
+    return call.emitOpError() << "is a conversion for a partitioner, '" << call.getCallTargetName()
+                              << "', which this compiler does not have; it reads the manual "
+                                 "computations of the Shardy dialect";
+  return call && isAnnotation(call) ? forward(op) : success();
+}
+
 /// Attributes that name a removed mesh must go with it.
 void dropShardingAttributes(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -111,12 +136,7 @@ void dropShardingAttributes(func::FuncOp function) {
 class SingleDevicePass : public graph::impl::SingleDeviceBase<SingleDevicePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    for (StringRef name : {"mhlo.num_partitions", "mhlo.num_replicas"})
-      if (auto count = module->getAttrOfType<IntegerAttr>(name); count && count.getInt() > 1) {
-        module.emitError() << "a program for " << count.getInt() << " devices (" << name
-                           << ") is not supported";
-        return signalPassFailure();
-      }
+    bool isAlone = Processes::of(module).count() == 1;
     // Inner operations first: when a manual computation's body moves up, it is
     // already free of what is removed here.
     SmallVector<Operation *> worklist;
@@ -125,10 +145,11 @@ class SingleDevicePass : public graph::impl::SingleDeviceBase<SingleDevicePass> 
         worklist.push_back(op);
     });
     for (Operation *op : worklist)
-      if (failed(simplify(op)))
+      if (failed(isAlone ? simplify(op) : removeAnnotations(op)))
         return signalPassFailure();
-    for (auto function : module.getOps<func::FuncOp>())
-      dropShardingAttributes(function);
+    if (isAlone)
+      for (auto function : module.getOps<func::FuncOp>())
+        dropShardingAttributes(function);
   }
 };
 

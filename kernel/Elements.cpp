@@ -310,6 +310,10 @@ Element ElementEmitter::load(RankedTensorType type, Value buffer, const Position
   if (parts == 1 && rowBlock.count && lanes() == rowBlock.count)
     if (Value bits = loadTransposed(buffer, linear, cast<VectorType>(loaded)))
       return {fromMemory({arithmetic, bits}, scalar), {}};
+  IndexSpace::Range range = indices.range(linear);
+  // A chip with matrix units addresses its own memory, all of which is there.
+  bool mayLieOutside = conditional && !arithmetic.machine.matrixTile &&
+                       (range.min < 0 || range.max >= type.getNumElements());
   auto part = [&](int64_t i) -> Num {
     if (indices.columns && parts == 1)
       if (Value bits = loadRows(buffer, linear, cast<VectorType>(loaded)))
@@ -317,6 +321,8 @@ Element ElementEmitter::load(RankedTensorType type, Value buffer, const Position
     SmallVector<Value> at;
     int64_t stride = 1;
     accessOperands(indices, linear, parts, i, at, stride);
+    if (mayLieOutside && lanes() > 1 && std::abs(stride) == 1 && !linear.hasVectors())
+      at.front() = addressWhereRead(at.front(), stride);
     Value bits = builder.create<LoadOp>(loc(), loaded, buffer, at, mask, stride);
     return fromMemory({arithmetic, bits}, scalar);
   };
@@ -395,6 +401,14 @@ LogicalResult ElementEmitter::storeRows(Value value, Value buffer, const Index &
   builder.create<StoreOp>(loc(), rows, buffer, ValueRange{indices.scalar(at)}, rowsMask(),
                           at.sublane);
   return success();
+}
+
+/// Where no lane is on, the place of a contiguous load is moved into its buffer. A
+/// masked load reads nothing there, but processors find that out by a trap into
+/// microcode, a hundred nanoseconds, if the address is on a page that is not mapped.
+Value ElementEmitter::addressWhereRead(Value at, int64_t stride) {
+  Value first = builder.create<arith::ConstantIndexOp>(loc(), stride < 0 ? lanes() - 1 : 0);
+  return builder.create<arith::SelectOp>(loc(), anyLane({arithmetic, mask}), at, first);
 }
 
 /// Swaps rows and lanes of a square of registers: in step s, lanes that differ in

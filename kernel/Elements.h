@@ -175,6 +175,7 @@ private:
   mlir::Value loadSquare(mlir::Value buffer, const Index &at, mlir::VectorType type);
   mlir::LogicalResult storeRows(mlir::Value value, mlir::Value buffer, const Index &at);
   mlir::Value rowsMask();
+  mlir::Value addressWhereRead(mlir::Value at, int64_t stride);
   mlir::Value loadTransposed(mlir::Value buffer, const Index &linear, mlir::VectorType type);
   mlir::FailureOr<Element> emitUniform(mlir::Value value, const Position &position);
   mlir::FailureOr<Element> emitHere(mlir::Value value, const Position &position);
@@ -188,6 +189,8 @@ private:
   mlir::FailureOr<Element> emitIota(mlir::Operation *op, const Position &position);
   mlir::FailureOr<Element> emitPad(mlir::Operation *op, const Position &position);
   mlir::FailureOr<Element> emitConcatenate(mlir::Operation *op, const Position &position);
+  std::optional<Position> rotated(mlir::Operation *concatenate, const Position &position,
+                                  mlir::Value &source);
   mlir::FailureOr<Element> emitDynamicUpdate(mlir::Operation *op, const Position &position);
   mlir::FailureOr<Element> emitGather(mlir::Operation *op, const Position &position);
   mlir::FailureOr<Element> emitWideBitcast(mlir::Operation *op, const Position &position);

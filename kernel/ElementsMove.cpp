@@ -174,6 +174,51 @@ Result ElementEmitter::emitPad(Operation *op, const Position &p) {
   return selectElement(inside, *element, *padding);
 }
 
+/// Of a concatenation of slices of one tensor, which is what jnp.roll makes: the
+/// position in that tensor, chosen by comparing one integer, where all lanes have the
+/// same index along the dimension. Instead of a load under a mask for each part. Not
+/// where windows are to be found from the positions.
+std::optional<Position> ElementEmitter::rotated(Operation *op, const Position &p, Value &source) {
+  auto concatenate = cast<hlo::ConcatenateOp>(op);
+  int64_t dim = concatenate.getDimension(), begin = 0;
+  if (!p[dim].isUniform() || arithmetic.machine.matrixTile)
+    return std::nullopt;
+  auto first = concatenate.getInputs()[0].getDefiningOp<hlo::SliceOp>();
+  IndexSpace::Range range{INT64_MAX, 0};
+  Value at;
+  for (Value input : concatenate.getInputs()) {
+    auto slice = input.getDefiningOp<hlo::SliceOp>();
+    if (!slice || slice.getOperand() != first.getOperand() || bindings.count(slice) ||
+        slice.getStrides() != first.getStrides())
+      return std::nullopt;
+    for (int64_t d = 0; d < int64_t(p.size()); ++d)
+      if (d != dim && slice.getStartIndices()[d] != first.getStartIndices()[d])
+        return std::nullopt;
+    int64_t extent = typeOf(input).getDimSize(dim), stride = slice.getStrides()[dim];
+    if (extent == 0)
+      return std::nullopt;
+    int64_t start = slice.getStartIndices()[dim];
+    range.min = std::min(range.min, start);
+    range.max = std::max(range.max, start + (extent - 1) * stride);
+    Index here = indices.add(indices.scale(indices.add(p[dim], -begin), stride), start);
+    if (!at) {
+      at = indices.scalar(here);
+    } else {
+      Value beyond =
+          builder.create<arith::CmpIOp>(loc(), arith::CmpIPredicate::sge, indices.scalar(p[dim]),
+                                        builder.create<arith::ConstantIndexOp>(loc(), begin));
+      at = builder.create<arith::SelectOp>(loc(), beyond, indices.scalar(here), at);
+    }
+    begin += extent;
+  }
+  source = first.getOperand();
+  Position q = p;
+  for (auto [d, start, stride] : llvm::enumerate(first.getStartIndices(), first.getStrides()))
+    q[d] = int64_t(d) == dim ? indices.variable(at, range.min, range.max)
+                             : indices.add(indices.scale(p[d], stride), start);
+  return q;
+}
+
 Result ElementEmitter::emitConcatenate(Operation *op, const Position &p) {
   auto concatenate = cast<hlo::ConcatenateOp>(op);
   int64_t dim = concatenate.getDimension(), begin = 0;
@@ -187,6 +232,10 @@ Result ElementEmitter::emitConcatenate(Operation *op, const Position &p) {
       parts.push_back({begin, input});
     begin += extent;
   }
+  Value source;
+  if (parts.size() > 1)
+    if (std::optional<Position> q = rotated(op, p, source))
+      return emit(source, *q);
   Element result;
   for (auto [begin, input] : llvm::reverse(parts)) {
     int64_t end = begin + typeOf(input).getDimSize(dim);

@@ -63,6 +63,40 @@ Plan makeUnitPlan(const MatrixProblem &view, int64_t bits, const machine::Machin
   return plan;
 }
 
+/// Cuts the result into blocks. Each column of blocks reads (and mostly packs) all of
+/// lhs anew, each row of them packs all of rhs: of the grids with enough tasks, the
+/// one that moves least.
+void divideIntoTasks(const MatrixProblem &view, int64_t bytes, const machine::Machine &machine,
+                     Plan &plan) {
+  int64_t panels = llvm::divideCeil(view.n, plan.panel);
+  int64_t strips = llvm::divideCeil(view.m, plan.rows);
+  // The packed block stays in half of the L2 cache while strips pass over it.
+  int64_t fit = std::max<int64_t>(1, machine.l2Bytes / 2 / (view.k * plan.panel * bytes + 1));
+  // Enough tasks for all threads to end at about the same time, none shorter
+  // than some ten microseconds.
+  int64_t flops = 2 * view.m * view.n * view.k;
+  int64_t wanted = std::min<int64_t>(8 * machine.threads, flops / 1'000'000 + 1);
+  wanted = llvm::divideCeil(wanted, view.batch);
+  int64_t least = INT64_MAX;
+  for (int64_t perBlock = std::min(panels, fit);; perBlock = llvm::divideCeil(perBlock, 2)) {
+    int64_t columnBlocks = llvm::divideCeil(panels, perBlock);
+    int64_t stripsPerBlock = llvm::divideCeil(
+        strips, std::clamp<int64_t>(llvm::divideCeil(wanted, columnBlocks), 1, strips));
+    int64_t rowBlocks = llvm::divideCeil(strips, stripsPerBlock);
+    int64_t moved = columnBlocks * view.m + rowBlocks * view.n;
+    bool enough = columnBlocks * rowBlocks >= wanted || perBlock == 1;
+    if (enough && moved < least) {
+      least = moved;
+      plan.blockColumns = perBlock * plan.panel;
+      plan.columnBlocks = columnBlocks;
+      plan.blockRows = stripsPerBlock * plan.rows;
+      plan.rowBlocks = rowBlocks;
+    }
+    if (perBlock == 1)
+      return;
+  }
+}
+
 Plan makePlan(const MatrixProblem &view, int64_t bits, const machine::Machine &machine) {
   if (machine.matrixTile)
     return makeUnitPlan(view, bits, machine);
@@ -77,24 +111,7 @@ Plan makePlan(const MatrixProblem &view, int64_t bits, const machine::Machine &m
   plan.rows = llvm::divideCeil(view.m, llvm::divideCeil(view.m, mostRows));
   plan.panel = plan.lanes * plan.registers;
 
-  // The packed block stays in half of the L2 cache while strips pass over it.
-  int64_t bytes = bits / 8, panels = llvm::divideCeil(view.n, plan.panel);
-  int64_t fit = std::max<int64_t>(1, machine.l2Bytes / 2 / (view.k * plan.panel * bytes + 1));
-  int64_t perBlock = std::min(panels, fit);
-  plan.blockRows = view.m;
-  // Enough tasks for all threads to end at about the same time, none shorter
-  // than some ten microseconds.
-  int64_t flops = 2 * view.m * view.n * view.k;
-  int64_t wanted = std::min<int64_t>(8 * machine.threads, flops / 1'000'000 + 1);
-  wanted = llvm::divideCeil(wanted, view.batch);
-  while (perBlock > 1 && int64_t(llvm::divideCeil(panels, perBlock)) < wanted)
-    perBlock = llvm::divideCeil(perBlock, 2);
-  plan.blockColumns = perBlock * plan.panel;
-  plan.columnBlocks = llvm::divideCeil(panels, perBlock);
-  int64_t strips = llvm::divideCeil(view.m, plan.rows);
-  plan.rowBlocks = std::clamp<int64_t>(wanted / plan.columnBlocks, 1, strips);
-  plan.blockRows = llvm::divideCeil(strips, plan.rowBlocks) * plan.rows;
-  plan.rowBlocks = llvm::divideCeil(view.m, plan.blockRows);
+  divideIntoTasks(view, bits / 8, machine, plan);
   return plan;
 }
 

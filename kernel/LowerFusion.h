@@ -49,6 +49,7 @@ mlir::LogicalResult lowerTopK(FusionLowering &lowering, stablehlo::CompositeOp t
                               ElementEmitter &emitter);
 mlir::LogicalResult lowerDecomposition(FusionLowering &lowering);
 mlir::LogicalResult lowerDot(FusionLowering &lowering);
+mlir::LogicalResult lowerAttention(FusionLowering &lowering);
 mlir::LogicalResult lowerWhile(FusionLowering &lowering);
 
 /// Binds all results of `hero` to what `evaluate` gives for a position, evaluated

@@ -35,8 +35,8 @@ namespace hlo = spokeshave::stablehlo;
 
 namespace {
 
-/// Rows of packed operands and of the epilogue that are written in one iteration.
-constexpr int64_t kUnrolledRows = 16;
+/// Registers of packed operands and of the epilogue that are written in one iteration.
+constexpr int64_t kUnrolledRegisters = 64;
 
 /// A factor of the product.
 struct Operand {
@@ -84,7 +84,7 @@ private:
   bool canSumInOutput();
   LogicalResult emitEpilogueAt(const Index &row, const Index &column);
   void bindInputs();
-  LogicalResult forBlockRows(int64_t extent, const Index &begin, int64_t limit,
+  LogicalResult forBlockRows(int64_t extent, int64_t rowElements, const Index &begin, int64_t limit,
                              llvm::function_ref<LogicalResult(const Index &)> body);
   LogicalResult forBlockLanes(int64_t extent, const Index &begin, int64_t limit,
                               llvm::function_ref<LogicalResult(const Index &)> body);
@@ -261,6 +261,7 @@ void UnitDotLowering::choosePlan() {
   shape.leftBytes = left.bytes, shape.rightBytes = right.bytes;
   shape.packsLeft = left.form != Operand::Form::Direct;
   shape.packsRight = right.form == Operand::Form::Packed;
+  shape.rightAlongDepth = right.form == Operand::Form::Turned;
   shape.cutsDepth = reachesBeyond || (!shape.packsRight && left.form != Operand::Form::Packed);
   shape.outputBytes = 0;
   for (auto [box, value] : llvm::zip_equal(outputs, lowering.fusion.getYield().getValues()))
@@ -368,9 +369,11 @@ void UnitDotLowering::bindInputs() {
 
 /// Loops over the rows of a block, several in an iteration where that is sure to
 /// stay within what may be touched.
-LogicalResult UnitDotLowering::forBlockRows(int64_t extent, const Index &begin, int64_t limit,
+LogicalResult UnitDotLowering::forBlockRows(int64_t extent, int64_t rowElements, const Index &begin,
+                                            int64_t limit,
                                             llvm::function_ref<LogicalResult(const Index &)> body) {
-  int64_t unroll = std::min(kUnrolledRows, extent);
+  int64_t registers = llvm::divideCeil(rowElements, lowering.machine.lanes(32));
+  int64_t unroll = std::clamp<int64_t>(kUnrolledRegisters / registers, 1, extent);
   while (extent % unroll || (!reachesBeyond && limit % unroll))
     --unroll;
   IndexSpace &space = emitter.space();
@@ -436,7 +439,7 @@ LogicalResult UnitDotLowering::pack(Operand &operand, bool isLeft) {
   bool zeroExtends = isUnsigned(typeOf(operand.tensor).getElementType());
   // Lanes stay within what is contiguous along k.
   int64_t part = isLeft && view.depthRow < view.k ? view.depthRow : laneExtent;
-  return forBlockRows(outerExtent, outerBegin, outerLimit, [&](const Index &outer) {
+  return forBlockRows(outerExtent, laneExtent, outerBegin, outerLimit, [&](const Index &outer) {
     auto store = [&](const Index &lane) -> LogicalResult {
       Index o = space.add(outerBegin, outer), l = space.add(laneBegin, lane);
       FailureOr<Element> value =
@@ -554,7 +557,7 @@ LogicalResult UnitDotLowering::emitEpilogue() {
   // A result without rows or columns has one of them.
   int64_t rows = view.m == 1 ? 1 : plan.rows, columns = view.n == 1 ? 1 : plan.columns;
   auto all = [&] {
-    return forBlockRows(rows, rowBegin, view.m, [&](const Index &row) {
+    return forBlockRows(rows, columns, rowBegin, view.m, [&](const Index &row) {
       return forBlockLanes(columns, columnBegin, view.n,
                            [&](const Index &column) { return emitEpilogueAt(row, column); });
     });

@@ -50,6 +50,8 @@ static LogicalResult lowerKind(FusionLowering &lowering) {
     return lowerDecomposition(lowering);
   case graph::FusionKind::While:
     return lowerWhile(lowering);
+  case graph::FusionKind::Attention:
+    return lowerAttention(lowering);
   default:
     return lowering.fusion.emitOpError("of this kind is not supported yet");
   }

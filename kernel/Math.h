@@ -25,6 +25,9 @@ mlir::FailureOr<Element> emitComplex(ArithContext &context, mlir::Operation *op,
 
 // MathExpLog.cpp. Arguments are f32 or f64.
 Num exp(Num x);
+/// Of x <= 0 or NaN, f32, as weight beside exp(0) = 1: what lies below the smallest
+/// normal number may be zero.
+Num expOfNegative(Num x);
 Num exp(Num high, Num low); ///< of a sum whose second term is small; f64
 Num expm1(Num x);
 Num log(Num x);
@@ -36,6 +39,7 @@ Num logistic(Num x);
 // functions above take for f32 where there is one.
 bool hasMathUnit(Num x);
 Num unitExp(Num x);
+Num unitExpOfNegative(Num x);
 Num unitExpm1(Num x);
 Num unitLog(Num x);
 Num unitLog1p(Num x);

@@ -69,6 +69,14 @@ Num kernel::exp(Num x) {
   return scale(expm1Reduced(r) + 1.0, n);
 }
 
+Num kernel::expOfNegative(Num x) {
+  if (hasMathUnit(x))
+    return unitExpOfNegative(x);
+  // 2^-127 is written as zero, and so is the exponential of all that is clamped.
+  auto [n, r] = reduceExponent(maximum(x, literal(x, -88.1)));
+  return (expm1Reduced(r) + 1.0) * powerOfTwo(n);
+}
+
 Num kernel::exp(Num high, Num low) {
   Num clamped = select(gt(high, 710.0), 710.0, select(lt(high, -746.0), -746.0, high));
   Num correction = select(eq(clamped, high), low, 0.0);

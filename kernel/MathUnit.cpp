@@ -34,6 +34,12 @@ Num kernel::unitExp(Num x) {
   return (rest * kLog2E).unary<math::Exp2Op>() * n.unary<math::Exp2Op>();
 }
 
+/// The product's rounding moves results by at most 2^-24 |x|: where that is more than
+/// a few ulp, they are too small to count beside exp(0).
+Num kernel::unitExpOfNegative(Num x) {
+  return (x * kLog2E).unary<math::Exp2Op>();
+}
+
 Num kernel::unitLog(Num x) {
   return x.unary<math::Log2Op>() * kLn2;
 }

@@ -27,6 +27,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace spokeshave;
 using namespace spokeshave::kernel;
@@ -59,12 +61,13 @@ class Stager {
 public:
   Stager(FuncOp kernel, const StageOptions &options)
       : kernel(kernel), options(options), builder(kernel.getContext()), loc(kernel.getLoc()),
-        tasks(kernel.getTasks()) {}
+        tasks(kernel.getTasks()), share(tasks) {}
   LogicalResult run();
 
 private:
   LogicalResult describe();
   LogicalResult layOut();
+  void shareTasks();
   void wrapInLoop();
   void redirect(Staged &buffer);
   void redirectAccesses(Value from, const Staged &buffer, Value shift);
@@ -81,6 +84,7 @@ private:
   Value semaphore(const Staged &buffer, unsigned number, Value slot, bool out);
   void startTransfer(Staged &buffer, unsigned number, Value task, bool out);
   void wait(Staged &buffer, unsigned number, Value task, bool out);
+  void startFirst(Staged &buffer, unsigned number, int64_t task);
   void advance(Staged &buffer, unsigned number, Value task);
   /// One transfer for all tasks.
   bool isWhole(const Staged &buffer) const { return !buffer.moves() || buffer.period() >= tasks; }
@@ -93,6 +97,8 @@ private:
   OpBuilder builder;
   Location loc;
   int64_t tasks;
+  int64_t share;    ///< tasks of each core; the last one's may be fewer
+  Value begin, end; ///< of this core's tasks
   SmallVector<Staged> buffers;
   scf::ForOp loop;
 };
@@ -155,17 +161,43 @@ LogicalResult Stager::layOut() {
   return success();
 }
 
+/// Decides how many tasks a core does: all of them where cores would write the same
+/// bytes. Windows that stay for several tasks stay on one core.
+void Stager::shareTasks() {
+  if (options.cores < 2 || kernel.getUpdatesOutputs())
+    return;
+  int64_t together = 1;
+  for (const Staged &buffer : buffers) {
+    if (!isWhole(buffer))
+      together = std::lcm(together, buffer.period());
+    else if (buffer.isWritten)
+      return;
+  }
+  int64_t part = llvm::alignTo(llvm::divideCeil(tasks, options.cores), together);
+  if (part * (options.cores - 1) < tasks) // none would be idle
+    share = part;
+}
+
 /// The body goes into a loop over the tasks.
 void Stager::wrapInLoop() {
   Block &block = kernel.getBlock();
   builder.setInsertionPointToStart(&block);
-  Value zero = constant(0), one = constant(1), end = constant(tasks);
-  loop = builder.create<scf::ForOp>(loc, zero, end, one);
+  begin = constant(0), end = constant(tasks);
+  loop = builder.create<scf::ForOp>(loc, begin, end, constant(1));
   Block *body = loop.getBody();
   auto first = std::next(Block::iterator(loop));
   body->getOperations().splice(body->begin(), block.getOperations(), first, block.end());
-  kernel.getTask().replaceAllUsesWith(loop.getInductionVar());
-  kernel.setTasks(1);
+  Value core = kernel.getTask();
+  core.replaceAllUsesWith(loop.getInductionVar());
+  kernel.setTasks(llvm::divideCeil(tasks, share));
+  if (share == tasks)
+    return;
+  builder.setInsertionPoint(loop);
+  begin = builder.create<arith::MulIOp>(loc, core, constant(share));
+  Value next = builder.create<arith::AddIOp>(loc, begin, constant(share));
+  end = builder.create<arith::MinSIOp>(loc, next, constant(tasks));
+  loop.setLowerBound(begin);
+  loop.setUpperBound(end);
 }
 
 Value Stager::quotient(Value value, int64_t divisor) {
@@ -361,6 +393,7 @@ LogicalResult Stager::run() {
     return kernel.getBlock().clear(), success();
   if (failed(layOut()))
     return failure();
+  shareTasks();
   wrapInLoop();
   builder.setInsertionPoint(loop);
   for (Staged &buffer : buffers) {
@@ -378,12 +411,13 @@ LogicalResult Stager::run() {
   for (auto [number, buffer] : llvm::enumerate(buffers)) {
     if (!buffer.isRead)
       continue;
-    int64_t period = buffer.period(), windows = llvm::divideCeil(tasks, period);
-    int64_t starts = buffer.slots > 1 ? std::min(ahead, windows) : 1;
-    if (buffer.moves() && buffer.slots == 1 && windows > 1)
+    int64_t period = buffer.period();
+    int64_t starts =
+        buffer.slots > 1 ? std::min(ahead, int64_t(llvm::divideCeil(share, period))) : 1;
+    if (buffer.slots == 1 && !isWhole(buffer))
       starts = 0; // no copies: each starts when it is needed
     for (int64_t window = 0; window < starts; ++window)
-      startTransfer(buffer, number, constant(window * period), false);
+      startFirst(buffer, number, window * period);
   }
   for (auto [number, buffer] : llvm::enumerate(buffers))
     if (buffer.isRead && isWhole(buffer))
@@ -424,6 +458,17 @@ LogicalResult Stager::run() {
   return success();
 }
 
+/// Before the loop: starts the transfer of the window of a core's task `task`, or of
+/// the whole buffer. The last core may have fewer tasks.
+void Stager::startFirst(Staged &buffer, unsigned number, int64_t task) {
+  Value first = builder.createOrFold<arith::AddIOp>(loc, begin, constant(task));
+  auto start = [&] { startTransfer(buffer, number, first, false); };
+  int64_t least = tasks - (llvm::divideCeil(tasks, share) - 1) * share;
+  if (task < least)
+    return start();
+  guarded(builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, first, end), start);
+}
+
 void Stager::atPlace(Staged &buffer, Value task, int64_t place, llvm::function_ref<void()> body) {
   int64_t period = buffer.period();
   if (period == 1)
@@ -439,8 +484,7 @@ void Stager::advance(Staged &buffer, unsigned number, Value task) {
   int64_t ahead = buffer.period() * (options.buffers - 1);
   atPlace(buffer, task, 0, [&] {
     Value next = builder.createOrFold<arith::AddIOp>(loc, task, constant(ahead));
-    Value hasNext =
-        builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, next, constant(tasks));
+    Value hasNext = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, next, end);
     guarded(hasNext, [&] { startTransfer(buffer, number, next, false); });
     wait(buffer, number, task, false);
   });

@@ -13,13 +13,15 @@ namespace spokeshave::kernel {
 struct StageOptions {
   int64_t nearBytes = 16 << 20; ///< that a kernel may use, scratch included
   int64_t buffers = 2;          ///< copies of a window: 1 does not overlap anything
+  int64_t cores = 1;            ///< that may share a kernel's tasks
 };
 
 /// Rewrites `kernel` such that only transfers touch its buffers: loads and stores
 /// go to scratch, which transfers fill and empty. Afterwards the kernel has one
-/// task, a loop over the former tasks. A buffer of which a task uses a window that
-/// moves with the task's number is transferred window by window, `buffers` deep,
-/// ahead of the computation; another one is transferred as a whole.
+/// task, a loop over the former tasks; or one for each of several cores, each over a
+/// contiguous part of them, if what they write lies apart. A buffer of which a task uses a window
+/// that moves with the task's number is transferred window by window, `buffers` deep, ahead of the
+/// computation; another one is transferred as a whole.
 ///
 /// Fails with a diagnostic that names each buffer's need where the near memory
 /// does not suffice.

@@ -24,7 +24,9 @@ constexpr int64_t kSublanes = 8, kLanes = 128, kRegister = 1024;
 /// transfers, addresses.
 constexpr double kTaskCycles = 600;
 /// Cycles for a register of the epilogue, and of a packed operand.
-constexpr double kEpilogueCycles = 2.5, kPackCycles = 4;
+constexpr double kEpilogueCycles = 1.5, kPackCycles = 4;
+/// Cycles to load a tile of weights, and between two tiles.
+constexpr double kWeightCycles = 128, kStepCycles = 4;
 
 class Model {
 public:
@@ -34,14 +36,10 @@ public:
   double cycles(const UnitPlan &plan) const;
 
 private:
+  double moved(int64_t runs, int64_t elements, int64_t bytes, bool whole) const;
   const UnitProduct &product;
   const machine::Machine &machine;
 };
-
-/// Cycles for `blocks` times something of which a core has the larger share.
-double shared(double blocks, int64_t cores) {
-  return std::ceil(blocks / double(cores));
-}
 
 int64_t Model::nearBytes(const UnitPlan &plan) const {
   auto copies = [](int64_t windows) { return windows > 1 ? 2 : 1; };
@@ -62,40 +60,56 @@ int64_t Model::nearBytes(const UnitPlan &plan) const {
   return bytes;
 }
 
+/// Bytes that `runs` runs of `elements` cost: short ones as much as the granule.
+double Model::moved(int64_t runs, int64_t elements, int64_t bytes, bool whole) const {
+  if (whole)
+    return double(runs * elements * bytes);
+  return double(runs * std::max(elements * bytes, machine.farGranule));
+}
+
 double Model::cycles(const UnitPlan &plan) const {
   double tile = double(machine.matrixTile),
          units = double(std::max<int64_t>(1, machine.matrixUnits));
   double push =
       double(product.ofBytes && machine.matrixPushCyclesOfBytes ? machine.matrixPushCyclesOfBytes
                                                                 : machine.matrixPushCycles);
-  double blocks = shared(double(product.batch * plan.rowBlocks * plan.columnBlocks), machine.cores);
-  double tasks = blocks * double(plan.depthBlocks);
+  double rowBlocks = double(product.batch * plan.rowBlocks),
+         columnBlocks = double(plan.columnBlocks);
+  // Cores share what lies outermost.
+  double share =
+      std::ceil(rowBlocks * columnBlocks / double(machine.cores)) / (rowBlocks * columnBlocks);
 
-  // The units: a set of weights takes as long to load as to use for 128 rows.
+  // The units, in a task; and what it and the last one of a block do besides.
   double tiles = std::ceil(double(plan.columns) / tile) * std::ceil(double(plan.depth) / tile);
-  double perTile = std::max(double(plan.rows) / kSublanes * push, tile);
-  double work = tiles * perTile / units + kTaskCycles;
-  double out = double(plan.rows * plan.columns);
-  double epilogue = product.sumsInOutput ? 0 : out / kRegister * kEpilogueCycles;
+  double perTile = std::max(double(plan.rows) / kSublanes * push, kWeightCycles) + kStepCycles;
   double packed = (product.packsLeft ? double(plan.rows * plan.depth) : 0.0) +
                   (product.packsRight ? double(plan.depth * plan.columns) : 0.0);
-  work += packed / kRegister * kPackCycles;
-  double computing = tasks * work + blocks * epilogue;
+  double work = tiles * perTile / units + kTaskCycles + packed / kRegister * kPackCycles;
+  double epilogue =
+      product.sumsInOutput ? 0 : double(plan.rows * plan.columns) / kRegister * kEpilogueCycles;
 
-  // Transfers: what stays from task to task is not loaded again.
-  double left = double(plan.rows * plan.depth * product.leftBytes);
-  double right = double(plan.depth * plan.columns * product.rightBytes);
-  double stored = out * double(product.outputBytes + product.epilogueBytes);
-  bool keepsLeft = plan.depthBlocks == 1, keepsRight = keepsLeft && plan.columnBlocks == 1;
-  double perRowBlock = blocks / double(plan.columnBlocks);
-  double bytes = left * (keepsLeft ? perRowBlock : tasks) +
-                 right * (keepsRight ? perRowBlock / double(plan.rowBlocks) : tasks) +
-                 stored * blocks;
-  double moving = bytes / machine.farBytesPerCycle;
+  // Transfers. Windows that do not change from task to task are not loaded again.
+  double speed = machine.farBytesPerCycle;
+  bool wholeDepth = plan.depth >= product.k, wholeColumns = plan.columns >= product.n;
+  double left = moved(plan.rows, plan.depth, product.leftBytes, wholeDepth) / speed;
+  double right = product.rightAlongDepth
+                     ? moved(plan.columns, plan.depth, product.rightBytes, wholeDepth) / speed
+                     : moved(plan.depth, plan.columns, product.rightBytes, wholeColumns) / speed;
+  double out =
+      moved(plan.rows, plan.columns, product.outputBytes + product.epilogueBytes, wholeColumns) /
+      speed;
+  double all = 0;
+  if (plan.depthBlocks > 1) {
+    double inner = double(plan.depthBlocks - 1) * std::max(work, left + right);
+    all = rowBlocks * columnBlocks * (inner + std::max(work + epilogue, left + right + out));
+  } else {
+    double perTask = columnBlocks > 1 ? right : 0;
+    double more = rowBlocks > 1 ? left : 0;
+    all = rowBlocks * (std::max(work + epilogue, perTask + more + out) +
+                       (columnBlocks - 1) * std::max(work + epilogue, perTask + out));
+  }
   // Nothing hides the first windows and the last result.
-  double alone =
-      (left + right + stored) / machine.farBytesPerCycle + 2 * double(machine.farLatency);
-  return std::max(moving, computing) + alone + 0.1 * std::min(moving, computing);
+  return all * share + left + right + out + 2 * double(machine.farLatency);
 }
 
 } // namespace

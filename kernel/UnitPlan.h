@@ -18,11 +18,12 @@ struct UnitProduct {
   bool ofBytes = false;
   int64_t leftBytes = 2, rightBytes = 2; ///< of an element in far memory
   bool packsLeft = false, packsRight = false;
-  bool cutsDepth = true;     ///< whether blocks of k are possible
-  int64_t outputBytes = 2;   ///< of all results, of an element of the product
-  int64_t epilogueBytes = 0; ///< of what else the epilogue reads, as much
-  int64_t wholeBytes = 0;    ///< of buffers that are not in windows
-  bool sumsInOutput = false; ///< no sums beside the result's window
+  bool rightAlongDepth = false; ///< rhs lies with its elements along k beside each other
+  bool cutsDepth = true;        ///< whether blocks of k are possible
+  int64_t outputBytes = 2;      ///< of all results, of an element of the product
+  int64_t epilogueBytes = 0;    ///< of what else the epilogue reads, as much
+  int64_t wholeBytes = 0;       ///< of buffers that are not in windows
+  bool sumsInOutput = false;    ///< no sums beside the result's window
 };
 
 /// Tasks are numbered (batch, row block, column block, depth block), the last one

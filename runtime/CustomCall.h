@@ -70,6 +70,8 @@ private:
 /// e.g. what PJRT's FFI extension attached to an execute context.
 using FfiUserData = std::vector<std::pair<int64_t, void *>>;
 
+class Exchange;
+
 /// What a call sees of the execution that it is part of.
 struct CallEnvironment {
   ThreadPool *pool = nullptr;
@@ -77,6 +79,8 @@ struct CallEnvironment {
   int64_t runId = 0;
   int32_t deviceOrdinal = 0;
   const FfiUserData *userData = nullptr;
+  Exchange *exchange = nullptr; ///< of a program for several devices: where they meet
+  int64_t device = 0;           ///< which of those this is
 };
 
 /// One entry of a program's call table that is ready to run.

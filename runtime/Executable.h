@@ -59,6 +59,8 @@ struct ExecuteArgs {
   int64_t runId = 0;          ///< for FFI handlers, like the next two
   int32_t deviceOrdinal = 0;
   const FfiUserData *userData = nullptr;
+  Exchange *exchange = nullptr;        ///< of a program for several devices: where they meet,
+  int64_t device = 0;                  ///< and as which of them this execution runs
   ExecuteCounters *counters = nullptr; ///< filled if given
 };
 

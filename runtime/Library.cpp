@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Library.h"
 
+#include "runtime/library/Collectives.h"
 #include "runtime/library/Fft.h"
 #include "runtime/library/Lapack.h"
 #include "support/Error.h"
@@ -23,6 +24,10 @@ static Prepare *routine(llvm::StringRef name) {
       .Case("fft", prepareFft)
       .Case("cholesky", prepareCholesky)
       .Case("triangular_solve", prepareTriangularSolve)
+      .Cases("all_gather", "all_to_all", "collective_permute", "collective_broadcast",
+             prepareCollective)
+      .Cases("replica_id", "partition_id", prepareDeviceNumber)
+      .Cases("send", "recv", "infeed", "outfeed", prepareTransfer)
       .Default(nullptr);
 }
 

@@ -16,6 +16,15 @@
 //   triangular_solve  left_side, lower, unit_diagonal = bool,
 //                     transpose_a = NO_TRANSPOSE | TRANSPOSE | ADJOINT;
 //                     inputs a, b; f32 f64 c64 c128, batched
+//   all_gather, all_to_all, collective_broadcast
+//                     replica_groups = a matrix of devices, numbered replica *
+//                     partitions + partition; one input, one output of any type.
+//                     all_gather and all_to_all work along the first dimension
+//   collective_permute source_target_pairs = a matrix of such pairs
+//   replica_id, partition_id
+//                     one output, ui32[]
+//   send, recv        channel_handle; any number of inputs or outputs
+//   infeed, outfeed   the same, between program and host
 //
 //===----------------------------------------------------------------------===//
 #pragma once

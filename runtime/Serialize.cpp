@@ -27,7 +27,7 @@ namespace {
 
 constexpr char kMagic[8] = {'S', 'K', 'S', '-', 'E', 'X', 'E', '\n'};
 /// Change with every change to the fields below.
-constexpr uint32_t kFormatVersion = 3;
+constexpr uint32_t kFormatVersion = 4;
 
 struct Header {
   char magic[8];
@@ -129,7 +129,7 @@ template <typename Archive, Is<cpu::PhaseTime> T> void field(Archive &archive, T
 }
 
 template <typename Archive, Is<cpu::ValueSpec> T> void field(Archive &archive, T &spec) {
-  fields(archive, spec.elementType, spec.shape, spec.byteSize, spec.alias);
+  fields(archive, spec.elementType, spec.shape, spec.byteSize, spec.alias, spec.parts);
 }
 
 template <typename Archive, Is<cpu::CallSpec> T> void field(Archive &archive, T &spec) {
@@ -160,7 +160,8 @@ template <typename Archive, Is<cpu::CompileStats> T> void field(Archive &archive
 }
 
 template <typename Archive, Is<cpu::Program> T> void field(Archive &archive, T &program) {
-  fields(archive, program.name, program.isa, program.driverSymbol, program.objects,
+  fields(archive, program.name, program.isa, program.driverSymbol, program.replicas,
+         program.partitions, program.objects,
          program.constants, program.arguments, program.results, program.calls, program.stats);
 }
 

@@ -9,65 +9,15 @@
 // meet: loop entries and latches, ends of branches, results.
 //
 //===----------------------------------------------------------------------===//
-#include "schedule/Plan.h"
+#include "schedule/Linearizer.h"
 
-#include "input/StablehloOps.h"
 #include "schedule/Sharing.h"
-
-#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace spokeshave;
 using namespace spokeshave::schedule;
 
-namespace {
-
-/// The buffers of one value: none for a token, several for a tuple.
-using Buffers = SmallVector<BufferUse, 1>;
-
-class Linearizer {
-public:
-  explicit Linearizer(Plan &plan) : plan(plan) {}
-  LogicalResult run();
-
-private:
-  // The blocks and windows under construction.
-  int32_t nextWindow() {
-    plan.windowBlock.push_back(block);
-    return plan.windowBlock.size() - 1;
-  }
-  int32_t windows() const { return plan.windowBlock.size(); }
-  LogicalResult inBlock(Step &step, bool loop, llvm::function_ref<LogicalResult(Sequence &)> fill);
-
-  // Values and nodes.
-  LogicalResult makeNodes(Type type, Location loc, Buffers &buffers);
-  FailureOr<Buffers> define(Value value);
-  void read(Step &step, BufferUse use, int32_t window) {
-    plan.nodes[use.node].reads.push_back(window);
-  }
-  void addReads(Step &step, ValueRange values);
-  void addCopy(Step &step, BufferUse source, BufferUse target, int32_t window);
-
-  // Operations.
-  LogicalResult addArguments();
-  void addDonations();
-  LogicalResult addResults(func::ReturnOp op);
-  LogicalResult visitBlock(Block &block, Sequence &steps);
-  LogicalResult visit(Operation *op, Sequence &steps);
-  LogicalResult visitConstant(stablehlo::ConstantOp op);
-  LogicalResult visitView(Operation *op);
-  LogicalResult visitFusion(graph::FusionOp op, Sequence &steps);
-  LogicalResult visitCall(Operation *op, Step::Kind kind, Sequence &steps);
-  LogicalResult visitWhile(stablehlo::WhileOp op, Sequence &steps);
-  LogicalResult visitBranches(Operation *op, Sequence &steps);
-
-  Plan &plan;
-  int32_t block = 0;
-  DenseMap<Value, Buffers> buffersOf;
-  DenseMap<std::pair<Attribute, Type>, NodeId> constants;
-};
-
-FailureOr<MemRefType> bufferType(RankedTensorType type, Location loc) {
+static FailureOr<MemRefType> bufferType(RankedTensorType type, Location loc) {
   if (!type.hasStaticShape())
     return emitError(loc) << "unsupported: a tensor of dynamic shape " << type;
   if (byteSizeOfElement(type.getElementType()) == 0)
@@ -271,6 +221,11 @@ LogicalResult Linearizer::visit(Operation *op, Sequence &steps) {
       })
       .Case<stablehlo::FftOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp>(
           [&](auto) { return visitCall(op, Step::Kind::Library, steps); })
+      // What devices do with each other, in the forms that are left of it.
+      .Case<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
+            stablehlo::CollectiveBroadcastOp, stablehlo::ReplicaIdOp, stablehlo::PartitionIdOp,
+            stablehlo::SendOp, stablehlo::RecvOp, stablehlo::InfeedOp, stablehlo::OutfeedOp>(
+          [&](auto) { return visitCall(op, Step::Kind::Library, steps); })
       .Case<stablehlo::CustomCallOp>(
           [&](auto) { return visitCall(op, Step::Kind::CustomCall, steps); })
       .Case([&](stablehlo::WhileOp loop) { return visitWhile(loop, steps); })
@@ -361,147 +316,10 @@ LogicalResult Linearizer::visitCall(Operation *op, Step::Kind kind, Sequence &st
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Loops and branches
-//===----------------------------------------------------------------------===//
-
-/// Opens a block of `step`, fills it, closes it.
-LogicalResult Linearizer::inBlock(Step &step, bool loop,
-                                  llvm::function_ref<LogicalResult(Sequence &)> fill) {
-  int32_t parent = block;
-  block = plan.blocks.size();
-  BlockInfo &info = plan.blocks.emplace_back();
-  info.parent = parent;
-  info.first = windows();
-  info.stepFirst = step.window;
-  info.inLoop = loop;
-  auto leave = llvm::make_scope_exit([&] { block = parent; });
-  Sequence steps;
-  LogicalResult result = fill(steps);
-  plan.blocks[block].last = windows() - 1;
-  step.blocks.push_back(std::move(steps));
-  return result;
-}
-
-LogicalResult Linearizer::visitWhile(stablehlo::WhileOp op, Sequence &steps) {
-  Step step{Step::Kind::While, op, nextWindow()};
-  Block &condition = op.getCond().front(), &body = op.getBody().front();
-  Operation *latch = body.getTerminator();
-  if (auto trips = op->getAttrOfType<IntegerAttr>("graph.trip_count"))
-    step.trips = trips.getInt();
-
-  // Entry: a carried value gets a node. What the body only passes on is not
-  // carried but read where it is.
-  SmallVector<std::pair<unsigned, BufferUse>> carried;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    Value init = op->getOperand(i), inBody = body.getArgument(i);
-    Buffers buffers = buffersOf[init];
-    if (latch->getOperand(i) != inBody) {
-      buffers.clear();
-      if (failed(makeNodes(op->getResult(i).getType(), op.getLoc(), buffers)))
-        return failure();
-      for (auto [source, target] : llvm::zip_equal(Buffers(buffersOf[init]), buffers)) {
-        addCopy(step, source, target, step.window);
-        carried.push_back({i, target});
-      }
-    }
-    for (Value value : {Value(condition.getArgument(i)), inBody, Value(op->getResult(i))})
-      buffersOf[value] = buffers;
-  }
-
-  int32_t firstBlock = plan.blocks.size();
-  auto fillCondition = [&](Sequence &inner) -> LogicalResult {
-    if (!step.trips && failed(visitBlock(condition, inner)))
-      return failure();
-    int32_t decide = nextWindow();
-    if (!step.trips) {
-      step.selector = buffersOf[condition.getTerminator()->getOperand(0)].front();
-      read(step, *step.selector, decide);
-    }
-    return success();
-  };
-  Step latchStep{Step::Kind::Copies, latch, -1};
-  auto fillBody = [&](Sequence &inner) -> LogicalResult {
-    if (failed(visitBlock(body, inner)))
-      return failure();
-    latchStep.window = nextWindow();
-    unsigned position = 0, last = ~0u;
-    for (auto [index, target] : carried) {
-      position = index == last ? position + 1 : 0;
-      last = index;
-      addCopy(latchStep, buffersOf[latch->getOperand(index)][position], target, latchStep.window);
-    }
-    inner.push_back(latchStep);
-    return success();
-  };
-  if (failed(inBlock(step, true, fillCondition)))
-    return failure();
-  int32_t bodyBlock = plan.blocks.size();
-  if (failed(inBlock(step, true, fillBody)))
-    return failure();
-  step.exitWindow = nextWindow();
-  for (int32_t sibling : {firstBlock, bodyBlock}) {
-    plan.blocks[sibling].stepLast = step.exitWindow;
-    plan.blocks[sibling].siblings = {firstBlock, bodyBlock};
-  }
-  for (auto [index, target] : carried)
-    plan.loopValues.push_back({target.node, block, bodyBlock, step.window,
-                               plan.blocks[bodyBlock].first, latchStep.window, step.exitWindow});
-  steps.push_back(std::move(step));
-  return success();
-}
-
-LogicalResult Linearizer::visitBranches(Operation *op, Sequence &steps) {
-  Step step{Step::Kind::Case, op, nextWindow()};
-  step.selector = buffersOf[op->getOperand(0)].front();
-  read(step, *step.selector, step.window);
-  SmallVector<Buffers> results;
-  SmallVector<CaseValue> values;
-  for (Value result : op->getResults()) {
-    Buffers &buffers = results.emplace_back();
-    if (failed(makeNodes(result.getType(), result.getLoc(), buffers)))
-      return failure();
-    for (BufferUse use : buffers)
-      values.push_back({use.node, block, {}, -1});
-  }
-  SmallVector<int32_t> siblings;
-  for (Region &region : op->getRegions()) {
-    siblings.push_back(plan.blocks.size());
-    auto fill = [&](Sequence &inner) -> LogicalResult {
-      if (failed(visitBlock(region.front(), inner)))
-        return failure();
-      Operation *end = region.front().getTerminator();
-      Step copies{Step::Kind::Copies, end, nextWindow()};
-      for (CaseValue &value : values)
-        value.arrivals.push_back(copies.window);
-      for (auto [operand, targets] : llvm::zip_equal(end->getOperands(), results))
-        for (auto [source, target] : llvm::zip_equal(Buffers(buffersOf[operand]), targets))
-          addCopy(copies, source, target, copies.window);
-      inner.push_back(std::move(copies));
-      return success();
-    };
-    if (failed(inBlock(step, false, fill)))
-      return failure();
-  }
-  step.exitWindow = nextWindow();
-  for (int32_t sibling : siblings) {
-    plan.blocks[sibling].stepLast = step.exitWindow;
-    plan.blocks[sibling].siblings.assign(siblings.begin(), siblings.end());
-  }
-  for (CaseValue &value : values)
-    value.exit = step.exitWindow;
-  llvm::append_range(plan.caseValues, values);
-  for (auto [result, buffers] : llvm::zip_equal(op->getResults(), results))
-    buffersOf[result] = buffers;
-  steps.push_back(std::move(step));
-  return success();
-}
-
-} // namespace
-
-LogicalResult spokeshave::schedule::linearize(func::FuncOp function, Plan &plan) {
+LogicalResult spokeshave::schedule::linearize(func::FuncOp function, Plan &plan,
+                                              const LoopSet &doubled) {
   plan.function = function;
-  return Linearizer(plan).run();
+  return Linearizer(plan, doubled).run();
 }
 
 void spokeshave::schedule::forEachStep(Sequence &steps, llvm::function_ref<void(Step &, int)> visit,

@@ -9,6 +9,7 @@
 //   linearize        @main -> nodes (values that want memory) and steps
 //   computeLiveness  when each node holds a value
 //   coalesce         nodes that can share memory without a copy become one class
+//   loopsThatCopy    loops to linearize anew, with two trips in one
 //   orderCopies      the copies that are left, in an order that loses nothing
 //   assignArena      classes without memory of their own get arena offsets
 //   checkPlan        plays the program and checks that no value is overwritten
@@ -136,10 +137,19 @@ struct Plan {
   bool sameMemory(NodeId a, NodeId b) const { return classOf[a] == classOf[b]; }
 };
 
+/// Loops of known trips, to be written with two trips in one: what the first leaves
+/// in new memory, the second brings back, where else it would be copied each time.
+using LoopSet = llvm::DenseSet<mlir::Operation *>;
+
 /// Errors are located diagnostics: UnsupportedProgram for what has no schedule.
-mlir::LogicalResult linearize(mlir::func::FuncOp function, Plan &plan);
+mlir::LogicalResult linearize(mlir::func::FuncOp function, Plan &plan, const LoopSet &doubled);
 void computeLiveness(Plan &plan);
 void coalesce(Plan &plan);
+/// Of a plan with classes and without doubled loops: those that copy enough for it
+/// to pay that their bodies stand there twice.
+LoopSet loopsThatCopy(Plan &plan);
+/// Of these, the loops that copy less doubled, as they are in `plan`.
+LoopSet loopsThatGained(const LoopSet &doubled, Plan &before, Plan &plan);
 void orderCopies(Plan &plan);
 void assignArena(Plan &plan);
 mlir::LogicalResult checkPlan(const Plan &plan);

@@ -21,12 +21,37 @@ struct SchedulePass : impl::ScheduleProgramsBase<SchedulePass> {
   using SchedulePrograms = impl::ScheduleProgramsBase<SchedulePass>;
   using SchedulePrograms::SchedulePrograms;
 
+  /// Which values share memory: as the program is written, and if loops copy, with
+  /// those doubled that copy less for it.
+  LogicalResult chooseMemory(func::FuncOp function, Plan &plan) {
+    auto make = [&](Plan &plan, const LoopSet &doubled) {
+      if (failed(linearize(function, plan, doubled)))
+        return failure();
+      computeLiveness(plan);
+      coalesce(plan);
+      return success();
+    };
+    if (failed(make(plan, {})))
+      return failure();
+    LoopSet doubled = loopsThatCopy(plan);
+    while (!doubled.empty()) {
+      Plan next;
+      if (failed(make(next, doubled)))
+        return failure();
+      LoopSet gained = loopsThatGained(doubled, plan, next);
+      if (gained.size() == doubled.size()) {
+        plan = std::move(next);
+        break;
+      }
+      doubled = std::move(gained);
+    }
+    return success();
+  }
+
   LogicalResult schedule(func::FuncOp function) {
     Plan plan;
-    if (failed(linearize(function, plan)))
+    if (failed(chooseMemory(function, plan)))
       return failure();
-    computeLiveness(plan);
-    coalesce(plan);
     orderCopies(plan);
     // After orderCopies, which may ask for temporaries of its own.
     assignArena(plan);

@@ -37,6 +37,7 @@ constexpr CodeEntry kCodes[] = {
     {ErrorCode::CustomCallFailed, ErrorKind::Runtime, "SKS-R003"},
     {ErrorCode::InvalidBuffer, ErrorKind::Runtime, "SKS-R004"},
     {ErrorCode::ExecutableMismatch, ErrorKind::Runtime, "SKS-R005"},
+    {ErrorCode::DevicesApart, ErrorKind::Runtime, "SKS-R006"},
 };
 
 const CodeEntry &entryOf(ErrorCode code) {

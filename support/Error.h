@@ -42,6 +42,7 @@ enum class ErrorCode {
   CustomCallFailed,   ///< SKS-R003 a custom call or callback returned an error
   InvalidBuffer,      ///< SKS-R004 a deleted or donated buffer was used
   ExecutableMismatch, ///< SKS-R005 a serialized executable is damaged or foreign
+  DevicesApart,       ///< SKS-R006 devices of one program did not come together
 };
 
 ErrorKind kindOf(ErrorCode code);

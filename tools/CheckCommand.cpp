@@ -142,12 +142,7 @@ llvm::Error write(llvm::StringRef path, Printer print, llvm::ArrayRef<SuiteCase>
                   llvm::ArrayRef<SuiteRow> rows) {
   if (path.empty())
     return llvm::Error::success();
-  std::error_code problem;
-  llvm::raw_fd_ostream os(path, problem);
-  if (problem)
-    return makeError(ErrorCode::BadArgument, "cannot write '" + path + "': " + problem.message());
-  print(cases, rows, os);
-  return llvm::Error::success();
+  return writeFile(path, [&](llvm::raw_ostream &os) { print(cases, rows, os); });
 }
 
 } // namespace

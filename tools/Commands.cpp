@@ -75,6 +75,21 @@ llvm::Error ArgumentReader::unknown() const {
   return makeError(ErrorCode::BadOption, "no option '" + current + "' here; see --help");
 }
 
+llvm::Error tools::writeFile(llvm::StringRef path,
+                             llvm::function_ref<void(llvm::raw_ostream &)> write) {
+  std::error_code problem;
+  llvm::raw_fd_ostream os(path, problem);
+  if (!problem) {
+    write(os);
+    os.close();
+    problem = os.error();
+    os.clear_error();
+  }
+  if (problem)
+    return makeError(ErrorCode::BadArgument, "cannot write '" + path + "': " + problem.message());
+  return llvm::Error::success();
+}
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 tools::readProgramFile(llvm::StringRef path, mlir::MLIRContext &context) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);

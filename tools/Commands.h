@@ -63,4 +63,7 @@ private:
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readProgramFile(llvm::StringRef path,
                                                                   mlir::MLIRContext &context);
 
+/// Writes a file; an error if that cannot be.
+llvm::Error writeFile(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
+
 } // namespace spokeshave::tools

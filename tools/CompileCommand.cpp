@@ -167,6 +167,8 @@ llvm::Error tools::compileCommand(Arguments arguments) {
     if (!module)
       return module.takeError();
     tpuOptions.chip = chip.str();
+    tpuOptions.fusion = options.fusion;
+    tpuOptions.attention = options.attention;
     auto program = tpu::compile(std::move(*module), tpuOptions, snapshot);
     if (program && emit == "stats")
       printTpuStats(**program, os);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/Execution.h"
 
+#include "input/StablehloOps.h"
 #include "runtime/Memory.h"
 #include "support/Error.h"
 
@@ -16,6 +17,8 @@ using reference::Tensor;
 llvm::Expected<std::vector<Tensor>> tools::emptyResults(func::FuncOp main) {
   std::vector<Tensor> results;
   for (Type type : main.getResultTypes()) {
+    if (isa<stablehlo::TokenType>(type))
+      continue; // has no buffer
     auto tensorType = dyn_cast<RankedTensorType>(type);
     if (!tensorType || !tensorType.hasStaticShape())
       return makeError(ErrorCode::UnsupportedProgram, "a result of @main is no static tensor");
@@ -29,7 +32,8 @@ llvm::Expected<std::vector<Tensor>> tools::emptyResults(func::FuncOp main) {
 
 llvm::Error tools::executeOnTensors(const runtime::Executable &executable,
                                     std::vector<Tensor> &arguments, std::vector<Tensor> &results,
-                                    int64_t &nanoseconds) {
+                                    int64_t &nanoseconds, runtime::Exchange *exchange,
+                                    int64_t device) {
   SmallVector<runtime::ExecuteArgument> ins;
   for (Tensor &argument : arguments)
     ins.push_back({argument.mutableData(), argument.byteSize(), /*donated=*/false});
@@ -47,6 +51,8 @@ llvm::Error tools::executeOnTensors(const runtime::Executable &executable,
   run.arguments = ins;
   run.results = outs;
   run.counters = &counters;
+  run.exchange = exchange;
+  run.device = device;
   if (llvm::Error error = executable.execute(run))
     return error;
   nanoseconds = counters.nanoseconds;

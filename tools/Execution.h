@@ -18,13 +18,16 @@
 
 namespace spokeshave::tools {
 
-/// Tensors for the results of `main`; an error where one is no static tensor.
+/// Tensors for the results of `main` but tokens; an error where one is no static
+/// tensor.
 llvm::Expected<std::vector<reference::Tensor>> emptyResults(mlir::func::FuncOp main);
 
 /// Runs `executable` once on fresh memory and fills `results`; `nanoseconds` is
-/// the time in its driver.
+/// the time in its driver. As `device` of an execution on several, if there is an
+/// `exchange`.
 llvm::Error executeOnTensors(const runtime::Executable &executable,
                              std::vector<reference::Tensor> &arguments,
-                             std::vector<reference::Tensor> &results, int64_t &nanoseconds);
+                             std::vector<reference::Tensor> &results, int64_t &nanoseconds,
+                             runtime::Exchange *exchange = nullptr, int64_t device = 0);
 
 } // namespace spokeshave::tools

@@ -48,6 +48,7 @@ Compiles and runs a StableHLO program and prints its results.
   --isa, --threads, --option   as for compile
   --target=TARGET      cpu (the default); or tpu: a simulated TPU-class chip
   --chip=CHIP          of that target: a chip's name or a chip file (default v5e)
+  --trace=FILE, --xplane=FILE   of that target: see spokeshave time --help
 )";
 
 struct RunOptions {
@@ -59,6 +60,7 @@ struct RunOptions {
   int repeat = 1;
   StringRef level = "executable", target = "cpu";
   tpu::CompileOptions tpu;
+  TraceFiles traces;
   bool quiet = false, help = false;
 };
 
@@ -75,6 +77,14 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
       continue;
     if (reader.isOption("--chip", value)) {
       options.tpu.chip = value.str();
+      continue;
+    }
+    if (reader.isOption("--trace", value)) {
+      options.traces.timeline = value.str();
+      continue;
+    }
+    if (reader.isOption("--xplane", value)) {
+      options.traces.xplane = value.str();
       continue;
     }
     if (reader.isFlag("--help")) {
@@ -106,8 +116,12 @@ llvm::Expected<RunOptions> parse(Arguments arguments) {
     return makeError(ErrorCode::BadOption, "name a file to run; see --help");
   if (options.level != "executable" && options.level != "schedule" && options.level != "reference")
     return makeError(ErrorCode::BadOption, "no level '" + options.level + "'; see --help");
+  options.tpu.fusion = options.compile.fusion;
+  options.tpu.attention = options.compile.attention;
   if (options.target != "cpu" && options.target != "tpu")
     return makeError(ErrorCode::BadOption, "no target '" + options.target + "'; see --help");
+  if (options.traces.any() && options.target != "tpu")
+    return makeError(ErrorCode::BadOption, "--trace and --xplane are of --target=tpu");
   return options;
 }
 
@@ -178,6 +192,7 @@ llvm::Error runSchedule(ModuleOp module, const RunOptions &options,
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   graph::GraphOptions graphOptions;
   graphOptions.fusion = options.compile.fusion;
+  graphOptions.attention = options.compile.attention;
   graph::buildGraphPipeline(manager, graphOptions);
   schedule::buildSchedulePipeline(manager, /*verifyPlan=*/true);
   if (failed(manager.run(module)))
@@ -207,7 +222,7 @@ llvm::Error runReference(ModuleOp module, const std::vector<Tensor> &arguments,
 llvm::Error runLevel(OwningOpRef<ModuleOp> module, const RunOptions &options,
                      std::vector<Tensor> &arguments, std::vector<Tensor> &results, int64_t &best) {
   if (options.level == "executable" && options.target == "tpu")
-    return runOnTpu(std::move(module), options.tpu, arguments, results);
+    return runOnTpu(std::move(module), options.tpu, options.traces, arguments, results);
   if (options.level == "schedule")
     return runSchedule(*module, options, arguments, results);
   if (options.level == "reference")

@@ -72,22 +72,11 @@ void inlineBody(Operation *op, func::FuncOp callee) {
   op->erase();
 }
 
-/// The function that `op` runs in its place: a call's, or the only program of a
-/// grid of one process.
+/// The function that `op` runs in its place: a call's.
 llvm::Expected<func::FuncOp> calleeOf(Operation *op) {
   FlatSymbolRefAttr name;
   if (auto call = dyn_cast<func::CallOp>(op))
     name = call.getCalleeAttr();
-  if (auto grid = dyn_cast<RunParallelOp>(op)) {
-    size_t processes = 0;
-    for (Attribute row : grid.getPrograms())
-      processes += cast<ArrayAttr>(row).size();
-    if (processes != 1)
-      return unsupported("needs " + llvm::Twine(processes) + " devices");
-    if (grid.getInfeed())
-      return unsupported("needs an infeed");
-    name = dyn_cast<FlatSymbolRefAttr>(cast<ArrayAttr>(grid.getPrograms()[0])[0]);
-  }
   if (!name)
     return func::FuncOp();
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
@@ -175,6 +164,18 @@ void dropUnusedFunctions(ModuleOp module, func::FuncOp main) {
   }
 }
 
+/// Makes `main` the program of `module`.
+void onlyMain(ModuleOp module, func::FuncOp main) {
+  for (auto other : module.getOps<func::FuncOp>())
+    other.setPrivate();
+  // A function of that name that nobody calls may be in the way.
+  if (auto old = module.lookupSymbol<func::FuncOp>("main"); old && old != main)
+    old.erase();
+  main.setSymName("main");
+  main.setPublic();
+  dropUnusedFunctions(module, main);
+}
+
 /// Makes the constants of main's block arguments.
 llvm::Error takeConstants(func::FuncOp main, std::vector<Tensor> &arguments) {
   Block &block = main.getBody().front();
@@ -223,6 +224,21 @@ void giveResults(func::FuncOp main, SmallVector<SmallVector<unsigned>> &uses) {
 
 } // namespace
 
+llvm::Error tools::makePlain(func::FuncOp function) {
+  if (llvm::Error error = inlineCalls(function))
+    return error;
+  if (llvm::Error error = removeProbes(function.getBody().front()))
+    return error;
+  return refuseInnerChecks(function);
+}
+
+llvm::Error tools::makeMain(ModuleOp module, func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return unsupported("has several blocks");
+  onlyMain(module, function);
+  return makePlain(function);
+}
+
 llvm::Expected<SelfCheck> tools::cutSelfCheck(func::FuncOp function) {
   auto source = function->getParentOfType<ModuleOp>();
   if (function.getNumArguments() != 0 || !function.getBody().hasOneBlock())
@@ -230,20 +246,12 @@ llvm::Expected<SelfCheck> tools::cutSelfCheck(func::FuncOp function) {
   SelfCheck check;
   check.expectations = cast<ModuleOp>(source->clone());
   auto expecting = check.expectations->lookupSymbol<func::FuncOp>(function.getSymName());
-  if (llvm::Error error = inlineCalls(expecting))
-    return error;
-  if (llvm::Error error = removeProbes(expecting.getBody().front()))
-    return error;
-  if (llvm::Error error = refuseInnerChecks(expecting))
+  if (llvm::Error error = makePlain(expecting))
     return error;
 
   check.program = cast<ModuleOp>(check.expectations.get()->clone());
   auto main = check.program->lookupSymbol<func::FuncOp>(function.getSymName());
-  for (auto other : check.program->getOps<func::FuncOp>())
-    other.setPrivate();
-  main.setSymName("main");
-  main.setPublic();
-  dropUnusedFunctions(*check.program, main);
+  onlyMain(*check.program, main);
   if (llvm::Error error = takeConstants(main, check.arguments))
     return error;
   SmallVector<SmallVector<unsigned>> uses;

@@ -36,8 +36,15 @@ struct SelfCheck {
 /// within, or else the public functions without arguments.
 llvm::SmallVector<mlir::func::FuncOp> selfCheckingFunctions(mlir::ModuleOp module);
 
+/// Inlines calls and removes what only an interpreter does but grids, so that
+/// computation and expectations stand in the one block of `function`.
+/// UnsupportedProgram where an interpreter is needed within a region.
+llvm::Error makePlain(mlir::func::FuncOp function);
+/// The same, and makes `function` the program @main of its `module`.
+llvm::Error makeMain(mlir::ModuleOp module, mlir::func::FuncOp function);
+
 /// Cuts `function` in two. UnsupportedProgram where it needs an interpreter:
-/// several processes, probes or expectations within regions.
+/// probes or expectations within regions.
 llvm::Expected<SelfCheck> cutSelfCheck(mlir::func::FuncOp function);
 
 /// Compiles and runs the computation and tests the expectations. An expectation

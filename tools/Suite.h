@@ -34,7 +34,7 @@ struct SuiteCase {
 enum class SuiteTarget { Reference, Cpu };
 llvm::StringRef nameOf(SuiteTarget target);
 
-enum class SuiteStatus { Passed, Failed, Unsupported, ManyDevices };
+enum class SuiteStatus { Passed, Failed, Unsupported };
 llvm::StringRef nameOf(SuiteStatus status);
 
 struct SuiteOutcome {

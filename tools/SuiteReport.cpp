@@ -17,14 +17,12 @@ using namespace spokeshave::tools;
 namespace {
 
 struct Counts {
-  int of[4] = {};
+  int of[3] = {};
 
   void add(const SuiteOutcome &outcome) { ++of[int(outcome.status)]; }
   int get(SuiteStatus status) const { return of[int(status)]; }
-  int all() const { return of[0] + of[1] + of[2] + of[3]; }
-  /// Cases that the target can be asked for.
-  int asked() const { return all() - get(SuiteStatus::ManyDevices); }
-  double percent() const { return asked() == 0 ? 0 : 100.0 * get(SuiteStatus::Passed) / asked(); }
+  int all() const { return of[0] + of[1] + of[2]; }
+  double percent() const { return all() == 0 ? 0 : 100.0 * get(SuiteStatus::Passed) / all(); }
 };
 
 Counts sum(const SuiteRow &row) {
@@ -49,13 +47,11 @@ std::string fraction(const Counts &counts) {
 std::string sentence(const SuiteRow &row) {
   Counts counts = sum(row);
   std::string text = formatv("{0} of {1} cases pass ({2:F1}%)", counts.get(SuiteStatus::Passed),
-                             counts.asked(), counts.percent());
+                             counts.all(), counts.percent());
   if (int failed = counts.get(SuiteStatus::Failed))
     text += formatv(", {0} fail", failed);
   if (int unsupported = counts.get(SuiteStatus::Unsupported))
     text += formatv(", {0} are not supported", unsupported);
-  if (int many = counts.get(SuiteStatus::ManyDevices))
-    text += formatv("; {0} more need several devices", many);
   return text;
 }
 
@@ -97,7 +93,8 @@ a public checkout; none of them is part of this repository), run by
 `spokeshave check --suite DIR --target both --out docs/conformance.md`, which wrote this page.
 
 A case is one program. `reference` interprets it; `cpu` compiles what it computes, with its constants as
-arguments so that nothing is folded, runs the code and tests the program's expectations on the results.
+arguments so that nothing is folded, runs the code and tests the program's expectations on the results;
+programs of several devices run on as many at once.
 )";
   size_t silent = count_if(cases, [](const SuiteCase &one) { return !one.selfChecking; });
   os << formatv("{0} of the {1} cases hold no expectation: they pass if they run.\n\n", silent,

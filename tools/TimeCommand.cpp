@@ -26,7 +26,12 @@ TPU-class chip. Values are not computed: a loop that data ends runs once, of a
 branch that data decides the first is taken, and both are counted.
 
   --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
-  --option NAME=VALUE  an option of the compiler: pipelining=off, unrolling=off, ...
+  --option NAME=VALUE  an option of the compiler: pipelining=off, buffers=3, ...
+                (docs/options.md)
+  --trace=FILE  a timeline for ui.perfetto.dev: Chrome's JSON, or protocol buffers if
+                the name ends with .pftrace
+  --xplane=FILE a profile for XProf and TensorBoard, FILE.xplane.pb
+  --every-instruction   walk each instruction: slow, the same times
   --json        an object with "microseconds", "cycles" and a list of "kernels";
                 docs/codesign.md has the fields
 )";
@@ -50,10 +55,28 @@ static llvm::json::Object busyOf(const tpu::Timing &timing, const runtime::tpu::
     // A push keeps a matrix unit busy, not its slot.
     double slots = unit == Unit::MatrixPush ? double(timing.matrixUnits)
                                             : std::max<double>(1, timing.slots[unsigned(unit)]);
-    busy[name] = double(time.busy[unsigned(unit)]) / slots / cycles;
+    busy[name] = double(time.busy[unsigned(unit)]) / slots / cycles / time.cores();
   }
   busy["hbm"] = double(time.hbmBytes) / timing.hbmBytesPerCycle / cycles;
   return busy;
+}
+
+/// Which of the matrix units' rates bounds the kernel: of the type whose factors it
+/// pushes. Empty: it pushes none.
+static llvm::StringRef matrixTypeOf(const tpu::Kernel &kernel) {
+  for (const tpu::Block &block : kernel.blocks)
+    for (const tpu::Instruction &instruction : block.instructions)
+      if (instruction.op == tpu::Opcode::MatrixPush)
+        switch (instruction.from) {
+        case tpu::ElementType::I8:
+          return "int8";
+        case tpu::ElementType::F8E4M3FN:
+        case tpu::ElementType::F8E5M2:
+          return "f8";
+        default:
+          return "bf16";
+        }
+  return "";
 }
 
 static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu::Report &report) {
@@ -64,6 +87,7 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
         {"name", program.kernels[number].name},
         {"kind", program.infos[number].kind},
         {"launches", report.launches.at(number)},
+        {"cores", program.kernels[number].cores},
         {"cycles", time.cycles},
         {"microseconds", double(time.cycles) * microseconds},
         {"dma_stall_cycles", time.dmaStall},
@@ -72,6 +96,7 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
         {"transfers", time.transfers},
         {"bundles", time.bundles},
         {"minimum_hbm_bytes", program.infos[number].bytes * report.launches.at(number)},
+        {"matrix_type", matrixTypeOf(program.kernels[number])},
         {"flops", program.infos[number].flops * report.launches.at(number)},
         {"spills", program.kernels[number].spills},
         {"vmem_bytes", program.kernels[number].vmemBytes},
@@ -87,6 +112,10 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
       {"microseconds", double(report.cycles) * microseconds},
       {"assumed_decisions", report.assumed},
       {"copy_cycles", report.copyCycles},
+      {"wait_cycles", report.waitCycles},
+      {"cores", program.chip.coresOfDevice()},
+      {"simulated_bundles", report.simulatedBundles},
+      {"bundles_per_second", report.bundlesPerSecond()},
       {"launch_cycles", program.timing.launch},
       {"hbm_bytes_per_cycle", program.timing.hbmBytesPerCycle},
       {"kernels", std::move(kernels)},
@@ -94,9 +123,12 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
 }
 
 llvm::Error tools::timeCommand(Arguments arguments) {
-  llvm::StringRef file, chip;
-  tpu::CompileOptions options;
+  llvm::StringRef file, chip, value;
   bool json = false;
+  tpu::CompileOptions options;
+  TraceFiles traces;
+  runtime::tpu::SimulationOptions simulation;
+  simulation.computeValues = false;
   ArgumentReader reader(arguments);
   while (reader.next()) {
     if (reader.isFlag("--help")) {
@@ -110,6 +142,12 @@ llvm::Error tools::timeCommand(Arguments arguments) {
       continue;
     if (reader.isFlag("--json"))
       json = true;
+    else if (reader.isFlag("--every-instruction"))
+      simulation.everyInstruction = true;
+    else if (reader.isOption("--trace", value))
+      traces.timeline = value.str();
+    else if (reader.isOption("--xplane", value))
+      traces.xplane = value.str();
     else if (reader.isOption("--chip", chip))
       continue;
     else if (reader.isPositional() && file.empty())
@@ -127,8 +165,8 @@ llvm::Error tools::timeCommand(Arguments arguments) {
   auto program = tpu::compile(std::move(*module), options);
   if (!program)
     return program.takeError();
-  runtime::tpu::SimulationOptions simulation;
-  simulation.computeValues = false;
+  runtime::tpu::Trace trace;
+  simulation.trace = traces.any() ? &trace : nullptr;
   auto report = runtime::tpu::simulate(**program, {}, {}, simulation);
   if (!report)
     return report.takeError();
@@ -136,5 +174,5 @@ llvm::Error tools::timeCommand(Arguments arguments) {
     llvm::outs() << llvm::formatv("{0:2}\n", toJson(**program, *report));
   else
     printTpuReport(**program, *report, llvm::outs());
-  return llvm::Error::success();
+  return writeTraces(traces, **program, trace);
 }

@@ -7,6 +7,7 @@
 #include "tools/TpuTarget.h"
 
 #include "support/Error.h"
+#include "tools/Timeline.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -31,17 +32,19 @@ void tools::printTpuStats(const tpu::Program &program, llvm::raw_ostream &os) {
 llvm::StringRef tools::boundOf(const tpu::Program &program, const runtime::tpu::KernelTime &time) {
   using tpu::Unit;
   const tpu::Timing &timing = program.timing;
+  double cores = time.cores();                          // slots are of one
   auto share = [&](std::initializer_list<Unit> units) { // of the fullest unit's slots
     double most = 0;
     for (Unit unit : units)
       most = std::max(most, double(time.busy[unsigned(unit)]) / timing.slots[unsigned(unit)]);
-    return most;
+    return most / cores;
   };
   double pushes = double(time.busy[unsigned(Unit::MatrixPush)]) / double(timing.matrixUnits);
   std::pair<double, llvm::StringRef> candidates[] = {
       {double(time.hbmBytes) / timing.hbmBytesPerCycle, "HBM"},
-      {pushes, "MXU"},
-      {share({Unit::VectorAlu, Unit::Transcendental, Unit::CrossLane}), "VPU"},
+      {pushes / cores, "MXU"},
+      {share({Unit::VectorAlu, Unit::Transcendental}), "VPU"},
+      {share({Unit::CrossLane}), "XLU"},
       {share({Unit::VectorLoad, Unit::VectorStore}), "VMEM ports"},
       {share({Unit::Scalar, Unit::Misc}), "scalar core"},
       {double(timing.launch), "launch"},
@@ -63,10 +66,20 @@ void tools::printTpuReport(const tpu::Program &program, const runtime::tpu::Repo
                         time.dmaStall, time.matrixStall, time.hbmBytes, boundOf(program, time));
   if (report.assumed)
     os << report.assumed << " loops or branches that data decides were assumed\n";
+  os << llvm::formatv("{0} bundles simulated in {1:F3} s, {2:F1} million a second\n",
+                      report.simulatedBundles, report.seconds, report.bundlesPerSecond() * 1e-6);
+}
+
+llvm::Error tools::writeTraces(const TraceFiles &files, const tpu::Program &program,
+                               const runtime::tpu::Trace &trace) {
+  if (!files.timeline.empty())
+    if (llvm::Error error = writeTimeline(files.timeline, program, trace))
+      return error;
+  return files.xplane.empty() ? llvm::Error::success() : writeXplane(files.xplane, program, trace);
 }
 
 llvm::Error tools::runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module,
-                            const tpu::CompileOptions &options,
+                            const tpu::CompileOptions &options, const TraceFiles &files,
                             std::vector<reference::Tensor> &arguments,
                             std::vector<reference::Tensor> &results) {
   auto program = tpu::compile(std::move(module), options);
@@ -78,9 +91,12 @@ llvm::Error tools::runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module,
   llvm::SmallVector<char *> outs;
   for (reference::Tensor &result : results)
     outs.push_back(result.mutableData());
-  auto report = runtime::tpu::simulate(**program, ins, outs);
+  runtime::tpu::Trace trace;
+  runtime::tpu::SimulationOptions simulation;
+  simulation.trace = files.any() ? &trace : nullptr;
+  auto report = runtime::tpu::simulate(**program, ins, outs, simulation);
   if (!report)
     return report.takeError();
   printTpuReport(**program, *report, llvm::outs());
-  return llvm::Error::success();
+  return writeTraces(files, **program, trace);
 }

@@ -12,10 +12,18 @@
 
 namespace spokeshave::tools {
 
+/// Files for viewers of a simulation; empty: none.
+struct TraceFiles {
+  std::string timeline, xplane;
+  bool any() const { return !timeline.empty() || !xplane.empty(); }
+};
+llvm::Error writeTraces(const TraceFiles &files, const tpu::Program &program,
+                        const runtime::tpu::Trace &trace);
+
 /// Compiles `module`, simulates it on `arguments`, fills `results` and prints the
 /// time of each kernel.
 llvm::Error runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module, const tpu::CompileOptions &options,
-                     std::vector<reference::Tensor> &arguments,
+                     const TraceFiles &files, std::vector<reference::Tensor> &arguments,
                      std::vector<reference::Tensor> &results);
 
 /// A table of the kernels: registers, spills, bundles, VMEM.
@@ -24,8 +32,8 @@ void printTpuStats(const tpu::Program &program, llvm::raw_ostream &os);
 void printTpuReport(const tpu::Program &program, const runtime::tpu::Report &report,
                     llvm::raw_ostream &os);
 
-/// What bounds a kernel: "HBM", "MXU", "VPU", "VMEM ports", "scalar core", "latency"
-/// or "launch".
+/// What bounds a kernel: "HBM", "MXU", "VPU", "XLU", "VMEM ports", "scalar core",
+/// "latency" or "launch".
 llvm::StringRef boundOf(const tpu::Program &program, const runtime::tpu::KernelTime &time);
 
 } // namespace spokeshave::tools

@@ -72,10 +72,14 @@ module @annotations {
 
 // -----
 
-// expected-error @+1 {{a program for 2 devices (mhlo.num_partitions) is not supported}}
+// In programs of several devices annotations fall as well, but not what stands for a
+// partitioner's work.
 module @two attributes {mhlo.num_partitions = 2 : i32} {
-  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-    return %x : tensor<4xf32>
+  func.func @main(%x: tensor<4xf32>) -> tensor<2xf32> {
+    %0 = "stablehlo.custom_call"(%x) {call_target_name = "Sharding"} : (tensor<4xf32>) -> tensor<4xf32>
+    // expected-error @+1 {{is a conversion for a partitioner, 'SPMDFullToShardShape', which this compiler does not have}}
+    %1 = "stablehlo.custom_call"(%0) {call_target_name = "SPMDFullToShardShape"} : (tensor<4xf32>) -> tensor<2xf32>
+    return %1 : tensor<2xf32>
   }
 }
 

@@ -69,3 +69,40 @@
     graph.yield %2 : tensor<10x64xf32>
   }
 }) : () -> ()
+
+// -----
+
+// jnp.roll by rows: the row to read is chosen by one comparison, without a mask.
+// CHECK-LABEL: kernel.func @roll_rows(
+// CHECK: scf.for
+// CHECK: %[[BEYOND:.*]] = arith.cmpi sge, %{{.*}}, %{{.*}} : index
+// CHECK: arith.select %[[BEYOND]], %{{.*}} : index
+// CHECK-NOT: mask
+// CHECK: kernel.store
+"schedule.kernel"() <{sym_name = "roll_rows"}> ({
+^bb0(%x: tensor<64x32xf32>):
+  %0 = graph.fusion loop "concatenate"(%a = %x : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %1 = stablehlo.slice %a [61:64, 0:32] : (tensor<64x32xf32>) -> tensor<3x32xf32>
+    %2 = stablehlo.slice %a [0:61, 0:32] : (tensor<64x32xf32>) -> tensor<61x32xf32>
+    %3 = stablehlo.concatenate %1, %2, dim = 0 : (tensor<3x32xf32>, tensor<61x32xf32>) -> tensor<64x32xf32>
+    graph.yield %3 : tensor<64x32xf32>
+  }
+}) : () -> ()
+
+// -----
+
+// By columns the lanes differ: loads under masks. Where all lanes are off, a load's
+// address is moved into the buffer: on an unmapped page it would cost a trap.
+// CHECK-LABEL: kernel.func @roll_columns(
+// CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[MASK:.*]] : vector<16xi1> into i1
+// CHECK: %[[AT:.*]] = arith.select %[[ANY]], %{{.*}}, %{{.*}} : index
+// CHECK: kernel.load %{{.*}}[%[[AT]]] mask %[[MASK]]
+"schedule.kernel"() <{sym_name = "roll_columns"}> ({
+^bb0(%x: tensor<64x32xf32>):
+  %0 = graph.fusion loop "concatenate"(%a = %x : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %1 = stablehlo.slice %a [0:64, 29:32] : (tensor<64x32xf32>) -> tensor<64x3xf32>
+    %2 = stablehlo.slice %a [0:64, 0:29] : (tensor<64x32xf32>) -> tensor<64x29xf32>
+    %3 = stablehlo.concatenate %1, %2, dim = 1 : (tensor<64x3xf32>, tensor<64x29xf32>) -> tensor<64x32xf32>
+    graph.yield %3 : tensor<64x32xf32>
+  }
+}) : () -> ()

@@ -33,6 +33,16 @@ def _allow_persistent_cache() -> None:
     compilation_cache.is_cache_used = is_used
 
 
+def _cpu_options() -> dict[str, Any]:
+    """What JAX says of CPU devices counts for ours, unless the environment says more."""
+    from jax._src import xla_bridge
+
+    wanted = xla_bridge.num_cpu_devices.value
+    if wanted > 0 and "SPOKESHAVE_NUM_DEVICES" not in os.environ:
+        return {"num_devices": wanted}
+    return {}
+
+
 def initialize() -> None:
     """Registers platform, lowering rules and FFI targets with JAX.
 
@@ -46,7 +56,7 @@ def initialize() -> None:
     from jax._src.interpreters import mlir
 
     path = _library.library_path()
-    xla_bridge.register_plugin(PLATFORM, priority=-10, library_path=path)
+    xla_bridge.register_plugin(PLATFORM, priority=-10, library_path=path, options=_cpu_options)
     # Its lowering rules are JAX's defaults: those of the CPU call libraries of the host.
     chip = {"target": "tpu", "chip": os.environ.get("SPOKESHAVE_CHIP", "")}
     xla_bridge.register_plugin(TPU_PLATFORM, priority=-20, library_path=path, options=chip)

@@ -12,6 +12,13 @@
 
 namespace spokeshave::pjrt {
 
+llvm::Error LoadedProgram::runAsDevice(llvm::ArrayRef<runtime::ExecuteArgument>,
+                                       llvm::ArrayRef<runtime::ExecuteResult>,
+                                       const runtime::CancelToken &, runtime::Exchange &, int64_t) {
+  return makeError(ErrorCode::UnsupportedProgram,
+                   "'" + name + "' runs on one device of this platform, not on several");
+}
+
 namespace {
 Backend &backend() {
   static Backend current;

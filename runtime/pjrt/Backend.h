@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/Exchange.h"
 #include "runtime/Executable.h"
 #include "target/cpu/Compile.h"
 
@@ -36,12 +37,19 @@ public:
   bool callsOut = false;
   /// So little work that another thread would cost more than it brings.
   bool isTiny = false;
+  /// It runs on their product of devices at once.
+  int64_t replicas = 1, partitions = 1;
 
   /// Runs on dense row-major arrays. A result may be the very memory of the
   /// donated argument that it aliases.
   virtual llvm::Error run(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
                           llvm::ArrayRef<runtime::ExecuteResult> results,
                           const runtime::CancelToken &cancel) = 0;
+  /// As run, as one of the devices that meet in `exchange`. Others run at once.
+  virtual llvm::Error runAsDevice(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
+                                  llvm::ArrayRef<runtime::ExecuteResult> results,
+                                  const runtime::CancelToken &cancel, runtime::Exchange &exchange,
+                                  int64_t device);
   /// Bytes of machine code and constants in memory.
   virtual int64_t codeBytes() const { return stats.codeBytes; }
   /// Bytes from which LoadFunction makes it again, in another process.

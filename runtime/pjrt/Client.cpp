@@ -73,15 +73,18 @@ void Memory::setUserData(const void *key, void *data, void (*destroy)(void *)) {
     old.destroy(old.data);
 }
 
-TopologyDescription::TopologyDescription(const Backend &backend)
+TopologyDescription::TopologyDescription(const Backend &backend, int devices)
     : platform(backend.platform), platformVersion(versionText()),
       machineHash(backend.machineHash ? backend.machineHash : hashOfThisMachine()) {
-  auto device = std::make_unique<DeviceDescription>();
-  device->kind = backend.deviceKind.empty() ? deviceKind() : backend.deviceKind;
-  device->text = "SpokeshaveDevice(id=0)";
-  device->debugString = device->text + ": " + device->kind;
-  list.push_back(device.get());
-  descriptions.push_back(std::move(device));
+  for (int id = 0; id < devices; ++id) {
+    auto device = std::make_unique<DeviceDescription>();
+    device->id = id;
+    device->kind = backend.deviceKind.empty() ? deviceKind() : backend.deviceKind;
+    device->text = "SpokeshaveDevice(id=" + std::to_string(id) + ")";
+    device->debugString = device->text + ": " + device->kind;
+    list.push_back(device.get());
+    descriptions.push_back(std::move(device));
+  }
 }
 
 uint64_t TopologyDescription::fingerprint() const {
@@ -91,8 +94,8 @@ uint64_t TopologyDescription::fingerprint() const {
   return llvm::xxh3_64bits(text);
 }
 
-Client::Client(Backend used)
-    : backend(std::move(used)), topology(std::make_shared<TopologyDescription>(backend)) {
+Client::Client(Backend used, int count)
+    : backend(std::move(used)), topology(std::make_shared<TopologyDescription>(backend, count)) {
   for (DeviceDescription *description : topology->list) {
     auto memory = std::make_unique<Memory>(this, description->id);
     auto device = std::make_unique<Device>();

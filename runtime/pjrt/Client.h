@@ -3,8 +3,9 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Today a client has one device, the CPU, with one memory. Everything is held
-// in lists all the same, and nothing but the client's constructor counts on one.
+// A client has as many devices as it was asked for, each with one memory. On the
+// CPU all share the machine's cores and memory: programs for several devices run
+// on as many threads at once.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -66,7 +67,7 @@ struct TopologyDescription {
   std::vector<DeviceDescription *> list;
   std::vector<NamedValue> attributes;
 
-  explicit TopologyDescription(const Backend &backend = {});
+  explicit TopologyDescription(const Backend &backend = {}, int devices = 1);
   uint64_t fingerprint() const;
 };
 
@@ -79,7 +80,7 @@ struct Client {
   std::vector<Memory *> memories;
   std::shared_ptr<Dispatcher> dispatcher = std::make_shared<Dispatcher>();
 
-  explicit Client(Backend backend);
+  explicit Client(Backend backend, int devices = 1);
   ~Client();
 };
 

@@ -70,6 +70,8 @@ public:
       if (result.alias >= 0)
         result.alias = withTokensBefore(result.alias);
     stats = program.stats;
+    replicas = program.replicas;
+    partitions = program.partitions;
     callsOut =
         llvm::any_of(program.calls, [](const cpu::CallSpec &call) { return !call.isLibrary; });
     // What a loop costs is known only if its trips are: run none on the caller.
@@ -91,6 +93,21 @@ public:
   llvm::Error run(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
                   llvm::ArrayRef<runtime::ExecuteResult> results,
                   const runtime::CancelToken &cancel) override {
+    return execute(arguments, results, cancel, nullptr, 0);
+  }
+
+  llvm::Error runAsDevice(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
+                          llvm::ArrayRef<runtime::ExecuteResult> results,
+                          const runtime::CancelToken &cancel, runtime::Exchange &exchange,
+                          int64_t device) override {
+    return execute(arguments, results, cancel, &exchange, device);
+  }
+
+private:
+  llvm::Error execute(llvm::ArrayRef<runtime::ExecuteArgument> arguments,
+                      llvm::ArrayRef<runtime::ExecuteResult> results,
+                      const runtime::CancelToken &cancel, runtime::Exchange *exchange,
+                      int64_t device) {
     auto withoutTokens = [](auto values, const llvm::SmallVector<bool> &tokens) {
       std::vector<std::remove_const_t<std::remove_reference_t<decltype(values[0])>>> kept;
       for (auto [value, isToken] : llvm::zip_equal(values, tokens))
@@ -104,9 +121,13 @@ public:
     args.arguments = inputs;
     args.results = outputs;
     args.cancel = &cancel;
+    args.deviceOrdinal = static_cast<int32_t>(device);
+    args.exchange = exchange;
+    args.device = device;
     return executable->execute(args);
   }
 
+public:
   int64_t codeBytes() const override { return executable->codeBytes(); }
 
   llvm::Expected<std::string> serialize() const override {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/pjrt/Executable.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
@@ -24,14 +25,63 @@ Status toCompileOptions(const FrameworkOptions &framework, cpu::CompileOptions &
   return {};
 }
 
-Status checkDevices(const FrameworkOptions &framework) {
-  if (framework.partitions != 1 || framework.replicas != 1)
-    return unimplemented("a program over " + llvm::Twine(framework.replicas) + " replicas and " +
-                         llvm::Twine(framework.partitions) +
-                         " partitions: this device runs programs of one each");
-  if (framework.deviceIds != std::vector<int64_t>{0})
-    return invalidArgument("the device assignment names a device that does not exist");
+/// The framework's options and the program must be of as many devices.
+Status checkCounts(const FrameworkOptions &framework, const LoadedProgram &program) {
+  if (framework.replicas != program.replicas || framework.partitions != program.partitions)
+    return statusOf(ErrorCode::BadOption, "the program is for " + llvm::Twine(program.replicas) +
+                                              " replicas and " + llvm::Twine(program.partitions) +
+                                              " partitions, the options say " +
+                                              llvm::Twine(framework.replicas) + " and " +
+                                              llvm::Twine(framework.partitions));
   return {};
+}
+
+//===-- Shardings, as OpSharding of the framework's protocol buffers --------===//
+
+void appendVarint(std::string &bytes, uint64_t value) {
+  for (; value >= 0x80; value >>= 7)
+    bytes.push_back(static_cast<char>(value | 0x80));
+  bytes.push_back(static_cast<char>(value));
+}
+
+void appendNumbers(std::string &bytes, unsigned field, llvm::ArrayRef<int64_t> numbers) {
+  std::string packed;
+  for (int64_t number : numbers)
+    appendVarint(packed, static_cast<uint64_t>(number));
+  appendVarint(bytes, field << 3 | 2);
+  appendVarint(bytes, packed.size());
+  bytes += packed;
+}
+
+/// Of a part: type OTHER (field 1), the parts of each dimension and the copies of
+/// each (3), the devices part by part (4), "the last dimension is copies" (6).
+std::string serializeSharding(const cpu::ValueSpec &spec) {
+  if (spec.parts.size() <= spec.shape.size())
+    return "";
+  llvm::ArrayRef<int64_t> numbers(spec.parts);
+  auto tiles = llvm::to_vector(numbers.take_front(spec.shape.size()));
+  llvm::ArrayRef<int64_t> partOf = numbers.drop_front(spec.shape.size());
+  int64_t parts = 1;
+  for (int64_t count : tiles)
+    parts *= count;
+  llvm::SmallVector<int64_t> devices;
+  for (int64_t part = 0; part < parts; ++part)
+    for (auto [device, held] : llvm::enumerate(partOf))
+      if (held == part)
+        devices.push_back(static_cast<int64_t>(device));
+  int64_t copies = static_cast<int64_t>(partOf.size()) / std::max<int64_t>(1, parts);
+  if (copies > 1)
+    tiles.push_back(copies);
+  std::string bytes;
+  appendVarint(bytes, 1 << 3);
+  appendVarint(bytes, 3);
+  appendNumbers(bytes, 3, tiles);
+  appendNumbers(bytes, 4, devices);
+  if (copies > 1) {
+    appendVarint(bytes, 6 << 3);
+    appendVarint(bytes, 1);
+  }
+  return bytes;
 }
 
 /// The C API's view of an argument or result.
@@ -76,8 +126,8 @@ Status describe(CompiledBody &body) {
   size_t most = std::max(body.arguments.size(), body.results.size());
   body.memoryKinds.assign(most, kMemoryKind.data());
   body.memoryKindSizes.assign(most, kMemoryKind.size());
-  body.emptyStrings.assign(std::max<size_t>(1, most), "");
-  body.emptySizes.assign(std::max<size_t>(1, most), 0);
+  body.argumentShardings = Shardings(program.arguments);
+  body.resultShardings = Shardings(program.results);
   const cpu::CompileStats &stats = program.stats;
   body.costs = {cost("flops", stats.flops), cost("transcendentals", stats.transcendentals),
                 cost("bytes accessed", stats.bytesAccessed)};
@@ -141,8 +191,6 @@ Status compileProgram(const Backend &backend, llvm::StringRef format, llvm::Stri
   made->compileOptions = serializedOptions.str();
   if (Status status = parseFrameworkOptions(serializedOptions, made->framework); !status.isOk())
     return status;
-  if (Status status = checkDevices(made->framework); !status.isOk())
-    return status;
   cpu::CompileOptions options;
   if (Status status = toCompileOptions(made->framework, options); !status.isOk())
     return status;
@@ -150,6 +198,8 @@ Status compileProgram(const Backend &backend, llvm::StringRef format, llvm::Stri
   if (!program)
     return toStatus(program.takeError());
   made->program = std::move(*program);
+  if (Status status = checkCounts(made->framework, *made->program); !status.isOk())
+    return status;
   return finish(std::move(made), options, backend, body);
 }
 
@@ -197,13 +247,57 @@ Status deserializeBody(const Backend &backend, llvm::StringRef bytes, BodyPtr &b
   if (!loaded)
     return toStatus(loaded.takeError());
   made->program = std::move(*loaded);
+  if (Status status = checkCounts(made->framework, *made->program); !status.isOk())
+    return status;
   return finish(std::move(made), options, backend, body);
+}
+
+Shardings::Shardings(llvm::ArrayRef<cpu::ValueSpec> specs) {
+  for (const cpu::ValueSpec &spec : specs)
+    texts.push_back(serializeSharding(spec));
+  if (texts.empty())
+    texts.emplace_back();
+  // The strings stay where they are when the whole is moved: they are in a vector.
+  for (const std::string &text : texts) {
+    pointers.push_back(text.data());
+    sizes.push_back(text.size());
+  }
+}
+
+Status checkDevices(const Client &client, const CompiledBody &body) {
+  const FrameworkOptions &framework = body.framework;
+  int64_t wanted = framework.replicas * framework.partitions;
+  if (wanted > static_cast<int64_t>(client.devices.size()))
+    return statusOf(ErrorCode::BadArgument, "the program is for " + llvm::Twine(wanted) +
+                                                " devices, this client has " +
+                                                llvm::Twine(client.devices.size()) +
+                                                " (SPOKESHAVE_NUM_DEVICES says how many)");
+  if (wanted != static_cast<int64_t>(framework.deviceIds.size()))
+    return invalidArgument("the device assignment names " +
+                           llvm::Twine(framework.deviceIds.size()) + " devices for a program of " +
+                           llvm::Twine(wanted));
+  llvm::SmallVector<bool> taken(client.devices.size());
+  for (int64_t id : framework.deviceIds) {
+    if (id < 0 || id >= static_cast<int64_t>(client.devices.size()))
+      return invalidArgument("the device assignment names device " + llvm::Twine(id) +
+                             ", which does not exist");
+    if (taken[id])
+      return invalidArgument("the device assignment names device " + llvm::Twine(id) + " twice");
+    taken[id] = true;
+  }
+  return {};
 }
 
 LoadedExecutable::LoadedExecutable(Client *client, BodyPtr body)
     : client(client), current(std::move(body)) {
-  devices = {client->devices.front()};
-  logicalIds = {LogicalDeviceIds{0, 0}};
+  const FrameworkOptions &framework = current->framework;
+  for (int64_t replica = 0; replica < framework.replicas; ++replica)
+    for (int64_t partition = 0; partition < framework.partitions; ++partition) {
+      int64_t id = framework.deviceIds[partition * framework.replicas + replica];
+      devices.push_back(client->devices[id]);
+      logicalIds.push_back(
+          LogicalDeviceIds{static_cast<int>(replica), static_cast<int>(partition)});
+    }
 }
 
 BodyPtr LoadedExecutable::body() const {

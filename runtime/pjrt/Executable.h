@@ -18,6 +18,15 @@ struct ArrayLayout {
 /// The row-major layout; lives as long as the process.
 ArrayLayout *layoutOfRank(size_t rank);
 
+/// Serialized shardings, one per argument or result; "" is replicated. At least
+/// one: no results are an empty tuple, which has one sharding all the same.
+struct Shardings {
+  explicit Shardings(llvm::ArrayRef<cpu::ValueSpec> specs = {});
+  std::vector<std::string> texts;
+  std::vector<const char *> pointers;
+  std::vector<size_t> sizes;
+};
+
 /// What a compilation made, in the form in which the C API gives it out; shared
 /// by the handles to it and the executions in flight.
 struct CompiledBody {
@@ -34,8 +43,7 @@ struct CompiledBody {
   std::vector<size_t> resultRanks;
   std::vector<const char *> memoryKinds; ///< as many as arguments or results
   std::vector<size_t> memoryKindSizes;
-  std::vector<const char *> emptyStrings; ///< serialized replicated shardings
-  std::vector<size_t> emptySizes;
+  Shardings argumentShardings, resultShardings;
   std::vector<ArrayLayout *> argumentLayouts, resultLayouts;
   std::vector<NamedValue> costs;
 };
@@ -47,10 +55,11 @@ struct Executable {
 };
 
 struct LoadedExecutable {
+  /// The body must fit the client's devices (checkDevices).
   LoadedExecutable(Client *client, BodyPtr body);
 
   Client *const client;
-  std::vector<Device *> devices;
+  std::vector<Device *> devices; ///< by replica * partitions + partition
   std::vector<LogicalDeviceIds> logicalIds;
 
   /// Null once it is deleted.
@@ -74,15 +83,20 @@ Status compileProgram(const Backend &backend, llvm::StringRef format, llvm::Stri
 Status serializeBody(const CompiledBody &body, std::string &bytes);
 Status deserializeBody(const Backend &backend, llvm::StringRef bytes, BodyPtr &body);
 
-/// What an execution gets besides its arguments.
+/// Does `body`'s device assignment fit `client`?
+Status checkDevices(const Client &client, const CompiledBody &body);
+
+/// What an execution gets on one device, and where its results go.
 struct ExecuteRequest {
   llvm::ArrayRef<Buffer *> arguments;
-  llvm::ArrayRef<int64_t> notDonatable;
+  Buffer **results = nullptr; ///< has room for them
+  Device *device = nullptr;
 };
 
-/// Starts the program. `results` has room for its results; `done` becomes ready
-/// when it has run. An error means that nothing was started or donated.
-Status execute(LoadedExecutable &executable, const ExecuteRequest &request, Buffer **results,
-               CompletionPtr &done);
+/// Starts the program on the devices of `requests`, as many as the program is for.
+/// `done` becomes ready when it has run on all. An error means that nothing was
+/// started or donated.
+Status execute(LoadedExecutable &executable, llvm::ArrayRef<ExecuteRequest> requests,
+               llvm::ArrayRef<int64_t> notDonatable, CompletionPtr &done);
 
 } // namespace spokeshave::pjrt

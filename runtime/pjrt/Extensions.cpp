@@ -153,20 +153,22 @@ struct ShardingsExtension {
 static_assert(sizeof(ShardingsExtension) == 40 && sizeof(Shardings_Args) == 48);
 
 // A serialized OpSharding that says "replicated" is the empty message.
-ErrorObject *replicated(Shardings_Args *args, size_t count) {
+ErrorObject *give(Shardings_Args *args, const Shardings &shardings, size_t count) {
   args->count = count;
-  args->shardings = args->executable->body->emptyStrings.data();
-  args->sharding_sizes = args->executable->body->emptySizes.data();
+  args->shardings = shardings.pointers.data();
+  args->sharding_sizes = shardings.sizes.data();
   return nullptr;
 }
 
 ErrorObject *parameterShardings(Shardings_Args *args) {
-  return replicated(args, args->executable->body->arguments.size());
+  const CompiledBody &body = *args->executable->body;
+  return give(args, body.argumentShardings, body.arguments.size());
 }
 
 // No results are an empty tuple, which has one sharding all the same.
 ErrorObject *outputShardings(Shardings_Args *args) {
-  return replicated(args, std::max<size_t>(1, args->executable->body->results.size()));
+  const CompiledBody &body = *args->executable->body;
+  return give(args, body.resultShardings, std::max<size_t>(1, body.results.size()));
 }
 } // namespace
 

@@ -13,8 +13,24 @@ namespace spokeshave::pjrt {
 
 //===-- Client -------------------------------------------------------------===//
 
+namespace {
+/// More would be a mistake: each device of a program is a thread.
+constexpr int64_t kMostDevices = 1024;
+
+/// The number of devices that `text` asks for, from where `source` says.
+Status readDevices(llvm::StringRef text, llvm::StringRef source, int &devices) {
+  int64_t number = 0;
+  if (text.trim().getAsInteger(10, number) || number < 1 || number > kMostDevices)
+    return statusOf(ErrorCode::BadOption, source + " is '" + text + "', not a number from 1 to " +
+                                              llvm::Twine(kMostDevices));
+  devices = static_cast<int>(number);
+  return {};
+}
+} // namespace
+
 Status serve(Client_Create_Args &args) {
   llvm::StringRef target, chip;
+  int devices = 0;
   for (size_t i = 0; i < args.num_options; ++i) {
     const NamedValue &option = args.create_options[i];
     llvm::StringRef name(option.name, option.name_size);
@@ -22,15 +38,27 @@ Status serve(Client_Create_Args &args) {
       (name == "chip" ? chip : target) = llvm::StringRef(option.string_value, option.value_size);
       continue;
     }
+    if (name == "num_devices") {
+      std::string number = option.type == NamedValueType::String
+                               ? std::string(option.string_value, option.value_size)
+                               : std::to_string(option.int64_value);
+      if (Status status = readDevices(number, "the client's option num_devices", devices);
+          !status.isOk())
+        return status;
+      continue;
+    }
     // The framework's own, about processes: there is one.
     if (name != "num_nodes" && name != "node_id")
       return statusOf(ErrorCode::BadOption, "the client has no option '" + name + "'");
   }
+  if (const char *text = std::getenv("SPOKESHAVE_NUM_DEVICES"); text && devices == 0)
+    if (Status status = readDevices(text, "SPOKESHAVE_NUM_DEVICES", devices); !status.isOk())
+      return status;
   llvm::Expected<Backend> backend = backendFor(target, chip);
   if (!backend)
     return toStatus(backend.takeError());
   backend->start();
-  args.client = new Client(std::move(*backend));
+  args.client = new Client(std::move(*backend), std::max(1, devices));
   return {};
 }
 

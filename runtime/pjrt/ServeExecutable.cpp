@@ -29,6 +29,13 @@ Status compile(const Backend &backend, const Program *program, const char *optio
                         llvm::StringRef(options, optionsSize), body);
 }
 
+Status load(Client *client, BodyPtr body, LoadedExecutable *&executable) {
+  if (Status status = checkDevices(*client, *body); !status.isOk())
+    return status;
+  executable = new LoadedExecutable(client, std::move(body));
+  return {};
+}
+
 Status liveBody(LoadedExecutable *executable, BodyPtr &body) {
   if (Status status = requireArgument(executable, "the executable"); !status.isOk())
     return status;
@@ -46,8 +53,7 @@ Status serve(Client_Compile_Args &args) {
                               args.compile_options_size, body);
       !status.isOk())
     return status;
-  args.executable = new LoadedExecutable(client, std::move(body));
-  return {};
+  return load(client, std::move(body), args.executable);
 }
 
 Status serve(Compile_Args &args) {
@@ -63,8 +69,7 @@ Status serve(Compile_Args &args) {
 Status serve(Client_Load_Args &args) {
   if (Status status = requireArgument(args.executable, "the executable"); !status.isOk())
     return status;
-  args.loaded_executable = new LoadedExecutable(args.client, args.executable->body);
-  return {};
+  return load(args.client, args.executable->body, args.loaded_executable);
 }
 
 Status serve(Executable_Serialize_Args &args) {
@@ -83,8 +88,7 @@ Status serve(Executable_DeserializeAndLoad_Args &args) {
           llvm::StringRef(args.serialized_executable, args.serialized_executable_size), body);
       !status.isOk())
     return status;
-  args.loaded_executable = new LoadedExecutable(args.client, std::move(body));
-  return {};
+  return load(args.client, std::move(body), args.loaded_executable);
 }
 
 //===-- Loaded executables -------------------------------------------------===//
@@ -143,9 +147,11 @@ Status serve(LoadedExecutable_Fingerprint_Args &args) {
 }
 
 Status serve(LoadedExecutable_Execute_Args &args) {
-  if (args.num_devices != 1)
-    return unimplemented("an execution on " + llvm::Twine(args.num_devices) +
-                         " devices: programs run on one");
+  LoadedExecutable &executable = *args.executable;
+  if (args.num_devices != executable.devices.size())
+    return statusOf(ErrorCode::BadArgument, "an execution on " + llvm::Twine(args.num_devices) +
+                                                " devices of a program for " +
+                                                llvm::Twine(executable.devices.size()));
   if (Status status = requireArgument(args.options, "the execute options"); !status.isOk())
     return status;
   const ExecuteOptions &options = *args.options;
@@ -153,17 +159,23 @@ Status serve(LoadedExecutable_Execute_Args &args) {
     return invalidArgument("the execute options are of too old a framework");
   if (options.num_send_ops != 0 || options.num_recv_ops != 0)
     return unimplemented("send and recv callbacks of an execution");
-  ExecuteRequest request;
-  request.arguments =
-      llvm::ArrayRef(args.num_args ? args.argument_lists[0] : nullptr, args.num_args);
-  request.notDonatable =
-      llvm::ArrayRef(options.non_donatable_input_indices, options.num_non_donatable_input_indices);
+  llvm::SmallVector<ExecuteRequest, 1> requests;
+  for (size_t i = 0; i < args.num_devices; ++i)
+    requests.push_back(
+        {llvm::ArrayRef(args.num_args ? args.argument_lists[i] : nullptr, args.num_args),
+         args.output_lists[i], executable.devices[i]});
+  // A program for one device may be told where to run.
+  if (requests.size() == 1 && SPOKESHAVE_PJRT_HAS(args, execute_device) && args.execute_device)
+    requests[0].device = args.execute_device;
   CompletionPtr done;
-  if (Status status = execute(*args.executable, request, args.output_lists[0], done);
+  if (Status status = execute(executable, requests,
+                              llvm::ArrayRef(options.non_donatable_input_indices,
+                                             options.num_non_donatable_input_indices),
+                              done);
       !status.isOk())
     return status;
-  if (args.device_complete_events)
-    args.device_complete_events[0] = new Event{std::move(done)};
+  for (size_t i = 0; args.device_complete_events && i < args.num_devices; ++i)
+    args.device_complete_events[i] = new Event{done};
   return {};
 }
 

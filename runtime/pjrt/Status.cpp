@@ -50,6 +50,8 @@ StatusCode codeOf(spokeshave::ErrorCode code) {
     return StatusCode::Cancelled;
   case ErrorCode::ExecutableMismatch:
     return StatusCode::FailedPrecondition;
+  case ErrorCode::DevicesApart:
+    return StatusCode::Internal;
   }
   return StatusCode::Internal;
 }

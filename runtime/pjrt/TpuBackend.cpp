@@ -78,8 +78,8 @@ llvm::Error refuseTokens(mlir::ModuleOp module) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
-                                                       llvm::StringRef chip) {
+llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source, llvm::StringRef chip,
+                                                       const cpu::CompileOptions &given) {
   mlir::DialectRegistry registry;
   registerInputDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -91,6 +91,8 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
     return error;
   tpu::CompileOptions options;
   options.chip = chip.str();
+  options.fusion = given.fusion;
+  options.attention = given.attention;
   auto program = tpu::compile(std::move(module), options);
   if (!program)
     return program.takeError();
@@ -107,8 +109,9 @@ llvm::Expected<Backend> tpuBackend(llvm::StringRef chipName) {
   backend.platform = "spokeshave_tpu";
   backend.machineHash = chip->hash();
   backend.deviceKind = llvm::formatv("tpu {0} {1:x-16}", chip->name, chip->hash()).str();
-  backend.compile = [name = chipName.str()](llvm::StringRef source, const cpu::CompileOptions &) {
-    return compile(source, name);
+  backend.compile = [name = chipName.str()](llvm::StringRef source,
+                                            const cpu::CompileOptions &options) {
+    return compile(source, name, options);
   };
   backend.load = [](llvm::StringRef) -> llvm::Expected<std::shared_ptr<LoadedProgram>> {
     return makeError(ErrorCode::UnsupportedProgram,

@@ -56,47 +56,93 @@ llvm::Error Core::fail(const Instruction &instruction, llvm::Twine message) {
   return makeError(ErrorCode::Internal, text);
 }
 
-void Core::start(const Kernel &started) {
+llvm::Error Core::begin(const Kernel &started, llvm::ArrayRef<int64_t> arguments) {
   kernel = &started;
+  buffers.assign(arguments.begin(), arguments.end());
   scalars.assign(timing.scalarRegisters, 0);
   unknown.assign(timing.scalarRegisters, false);
   matrixUnits.assign(timing.matrixUnits, MatrixUnit(timing));
-  if (options.computeValues) {
-    vectors.resize(timing.vectorRegisters * kRegisterLanes);
-    masks.resize(timing.maskRegisters * kRegisterLanes);
-    vmem.assign(kernel->vmemBytes, char(0xA5)); // no sensible value before it is written
-    for (const Kernel::VmemData &data : kernel->data)
-      std::memcpy(&vmem[data.offset], data.bytes.data(), data.bytes.size());
-  }
-  inFlight.clear();
   takenBefore.clear();
   dmaCounts.fill(1);
-  cycle = engineFree = 0;
   time = {};
+  position = {};
+  loop = {};
+  begun = cycle;
+  tracedBlocks = tracedTransfers = 0;
+  if (!options.computeValues && !options.everyInstruction) {
+    auto [found, isNew] = decodedKernels.try_emplace(kernel);
+    if (isNew)
+      found->second = decode(*kernel, timing);
+    decoded = &found->second;
+    visits.assign(kernel->blocks.size(), 0);
+    hasUnknown = false;
+  }
+  return prepareVmem();
 }
 
-llvm::Expected<KernelTime> Core::run(const Kernel &started, llvm::ArrayRef<int64_t> addresses) {
-  buffers = addresses;
-  start(started);
-  nextBlock = 0;
-  while (nextBlock >= 0) {
-    if (options.isCancelled && options.isCancelled())
-      return makeError(ErrorCode::Cancelled, "the simulation was interrupted");
-    const Block &block = kernel->blocks[nextBlock++];
-    if (llvm::Error error = runBlock(block))
-      return error;
+/// What the kernel does not keep is its own: no transfer may use it, and it has no
+/// sensible value.
+llvm::Error Core::prepareVmem() {
+  std::vector<Range> own;
+  int64_t at = 0;
+  for (const Kernel::Kept &kept : kernel->kept) {
+    own.push_back({at, kept.offset});
+    at = kept.offset + kept.bytes;
   }
-  // The launch ends when all that was written has arrived.
-  for (const Transfer &transfer : inFlight)
-    cycle = std::max(cycle, transfer.done);
-  time.cycles = cycle;
+  own.push_back({at, std::max(at, kernel->vmemBytes)});
+  llvm::erase_if(own, [](Range range) { return range.begin >= range.end; });
+  for (Range range : own)
+    if (dma.conflictOf(range, /*writes=*/true))
+      return makeError(ErrorCode::Internal,
+                       "kernel @" + kernel->name +
+                           ": its VMEM is used by a transfer that has not been waited for");
+  if (!options.computeValues)
+    return llvm::Error::success();
+  vectors.resize(timing.vectorRegisters * kRegisterLanes);
+  masks.resize(timing.maskRegisters * kRegisterLanes);
+  vmem.resize(std::max<size_t>(vmem.size(), std::max(at, kernel->vmemBytes)));
+  for (Range range : own)
+    std::fill(vmem.begin() + range.begin, vmem.begin() + range.end, char(0xA5));
+  for (const Kernel::VmemData &data : kernel->data)
+    std::memcpy(&vmem[data.offset], data.bytes.data(), data.bytes.size());
+  return llvm::Error::success();
+}
+
+llvm::Expected<bool> Core::resume(bool pauses) {
+  if (decoded && !options.computeValues && !options.everyInstruction)
+    return walk(pauses);
+  while (position.paused || position.next >= 0) {
+    if (!position.paused) {
+      if (isCancelled())
+        return makeError(ErrorCode::Cancelled, "the simulation was interrupted");
+      position.block = position.next++;
+      position.bundle = position.instruction = 0;
+      blockBegun = cycle;
+    }
+    llvm::Expected<bool> ended = runBlock(kernel->blocks[position.block], pauses);
+    if (!ended || !*ended)
+      return ended;
+    traceBlock(blockBegun, 1);
+  }
+  return true;
+}
+
+KernelTime Core::finish() {
+  cycle = dma.waitForKernel(cycle);
+  time.cycles = cycle - begun;
   return time;
 }
 
-llvm::Error Core::runBlock(const Block &block) {
-  for (const Bundle &bundle : block.bundles) {
-    for (unsigned i = 0; i < bundle.count; ++i) {
-      const Instruction &instruction = block.instructions[bundle.begin + i];
+llvm::Expected<bool> Core::runBlock(const Block &block, bool pauses) {
+  for (; position.bundle < block.bundles.size(); ++position.bundle, position.instruction = 0) {
+    const Bundle &bundle = block.bundles[position.bundle];
+    for (; position.instruction < bundle.count; ++position.instruction) {
+      const Instruction &instruction = block.instructions[bundle.begin + position.instruction];
+      if (pauses && instruction.op == Opcode::DmaStart && !position.paused) {
+        position.paused = true;
+        return false;
+      }
+      position.paused = false;
       time.busy[unsigned(unitOf(instruction))] += timing.occupancy(instruction);
       if (!options.computeValues && !isTimed(instruction))
         continue;
@@ -106,7 +152,7 @@ llvm::Error Core::runBlock(const Block &block) {
     ++time.bundles;
     cycle += 1 + bundle.idle;
   }
-  return llvm::Error::success();
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,32 +166,40 @@ bool Core::isTimed(const Instruction &instruction) {
   if (unit == Unit::MatrixPush || unit == Unit::MatrixPop || unit == Unit::Misc ||
       instruction.op == Opcode::Branch || instruction.op == Opcode::Halt)
     return true;
-  bool depends = false, ofScalars = true;
-  for (Reg source : instruction.sources()) {
-    depends |= source.file == File::Scalar && unknown[source.number];
-    ofScalars &= !source || source.file == File::Scalar;
-  }
+  bool depends = dependsOnData(instruction);
   if (instruction.op == Opcode::BranchIf) {
-    if (!depends)
-      return true;
-    // Data decides: not taken, then taken, and so on. So a loop that it ends runs
-    // once, whichever end its test stands at, and every other branch is entered.
-    bool &taken = takenBefore[&instruction];
-    taken = !taken;
-    if (!taken)
-      branchTo(instruction.imm);
-    return false;
+    if (depends)
+      branchOnData(instruction);
+    return !depends;
   }
   if (instruction.dst.file != File::Scalar)
     return false;
+  bool ofScalars = llvm::all_of(instruction.sources(),
+                                [](Reg source) { return !source || source.file == File::Scalar; });
   bool isKnown = ofScalars && !depends && unit == Unit::Scalar;
   unknown[instruction.dst.number] = !isKnown;
   return isKnown;
 }
 
+bool Core::dependsOnData(const Instruction &instruction) const {
+  for (Reg source : instruction.sources())
+    if (source.file == File::Scalar && unknown[source.number])
+      return true;
+  return false;
+}
+
+/// Not taken, then taken, and so on. So a loop that data ends runs once, whichever
+/// end its test stands at, and every other branch is entered.
+void Core::branchOnData(const Instruction &instruction) {
+  bool &taken = takenBefore[&instruction];
+  taken = !taken;
+  if (!taken)
+    branchTo(instruction.imm);
+}
+
 /// The pipeline is refilled at a taken branch.
 void Core::branchTo(int64_t block) {
-  nextBlock = block;
+  position.next = block;
   cycle += timing.branchDelay;
 }
 
@@ -174,7 +228,7 @@ llvm::Error Core::execute(const Instruction &instruction) {
       branchTo(instruction.imm);
     return llvm::Error::success();
   case Opcode::Halt:
-    nextBlock = -1;
+    position.next = -1;
     return llvm::Error::success();
   case Opcode::DmaCount:
     dmaCounts[instruction.imm] = scalar(instruction.a);
@@ -203,70 +257,6 @@ llvm::Error Core::execute(const Instruction &instruction) {
                operand(instruction, instruction.b, 2), operand(instruction, instruction.c, 3),
                lanesOf(instruction.dst)))
     return fail(instruction, "no such arithmetic");
-  return llvm::Error::success();
-}
-
-/// Bytes [begin, end) of VMEM, which no transfer in flight may touch.
-llvm::Expected<char *> Core::vmemAt(const Instruction &instruction, int64_t begin, int64_t end,
-                                    bool writes) {
-  if (begin < 0 || end > int64_t(vmem.size()))
-    return fail(instruction, "access to bytes " + llvm::Twine(begin) + " to " + llvm::Twine(end) +
-                                 " of " + llvm::Twine(vmem.size()) + " bytes of VMEM");
-  for (const Transfer &transfer : inFlight)
-    if ((transfer.writesVmem || (writes && transfer.readsVmem)) && begin < transfer.vmemEnd &&
-        transfer.vmemBegin < end)
-      return fail(instruction, "race with a transfer that has not been waited for");
-  return vmem.data() + begin;
-}
-
-llvm::Error Core::executeMemory(const Instruction &instruction) {
-  bool stores = unitOf(instruction) == Unit::VectorStore;
-  bool rows = instruction.op == Opcode::LoadRows || instruction.op == Opcode::StoreRows;
-  int64_t bytes = std::max<int64_t>(1, bitsOf(instruction.type) / 8);
-  int64_t base = instruction.imm + (instruction.a ? int64_t(scalar(instruction.a)) : 0);
-  const Lane *indices = nullptr;
-  if (instruction.op == Opcode::Gather)
-    indices = lanesOf(instruction.b);
-  if (instruction.op == Opcode::Scatter)
-    indices = lanesOf(instruction.c);
-  auto offsetOf = [&](size_t lane) {
-    if (indices) {
-      int64_t index = instruction.from == ElementType::I64 ? int64_t(indices[lane])
-                                                           : int64_t(int32_t(indices[lane]));
-      return index * instruction.stride;
-    }
-    if (rows)
-      return int64_t(lane / kLanes) * instruction.stride + int64_t(lane % kLanes) * bytes;
-    return int64_t(lane) * instruction.stride;
-  };
-  int64_t begin = INT64_MAX, end = INT64_MIN;
-  for (size_t lane = 0; lane < instruction.lanes; ++lane)
-    if (isOn(instruction, lane)) {
-      int64_t at = base + offsetOf(lane);
-      begin = std::min(begin, at), end = std::max(end, at + bytes);
-    }
-  Lane *dst = stores ? nullptr : lanesOf(instruction.dst);
-  if (begin > end) { // no lane is on
-    if (dst)
-      std::fill_n(dst, instruction.lanes, 0);
-    return llvm::Error::success();
-  }
-  llvm::Expected<char *> first = vmemAt(instruction, begin, end, stores);
-  if (!first)
-    return first.takeError();
-  const Lane *values = stores ? lanesOf(instruction.b) : nullptr;
-  for (size_t lane = 0; lane < instruction.lanes; ++lane) {
-    bool on = isOn(instruction, lane);
-    char *at = *first + (base + offsetOf(lane) - begin);
-    if (stores) {
-      if (on)
-        std::memcpy(at, &values[lane], bytes);
-    } else {
-      dst[lane] = 0;
-      if (on)
-        std::memcpy(&dst[lane], at, bytes);
-    }
-  }
   return llvm::Error::success();
 }
 
@@ -353,81 +343,6 @@ llvm::Error Core::executeMatrix(const Instruction &instruction) {
                                    instruction.b ? lanesOf(instruction.b) : nullptr,
                                    instruction.dst ? lanesOf(instruction.dst) : nullptr);
   return error ? fail(instruction, error) : llvm::Error::success();
-}
-
-//===----------------------------------------------------------------------===//
-// Transfers
-//===----------------------------------------------------------------------===//
-
-int64_t Core::copyCycles(int64_t bytes) const {
-  return timing.dmaLatency + int64_t(2 * bytes / timing.hbmBytesPerCycle);
-}
-
-llvm::Error Core::startTransfer(const Instruction &instruction) {
-  const DmaDescriptor &descriptor = kernel->descriptors[instruction.imm];
-  size_t rank = descriptor.fromStrides.size();
-  int64_t from = scalar(instruction.a), to = scalar(instruction.b);
-  int64_t run = dmaCounts[rank - 1] * descriptor.elementBytes, runs = 1;
-  int64_t fromEnd = from + run, toEnd = to + run;
-  for (size_t d = 0; d + 1 < rank; ++d) {
-    runs *= dmaCounts[d];
-    fromEnd += std::max<int64_t>(0, dmaCounts[d] - 1) * descriptor.fromStrides[d];
-    toEnd += std::max<int64_t>(0, dmaCounts[d] - 1) * descriptor.toStrides[d];
-  }
-  if (run <= 0 || runs <= 0)
-    return llvm::Error::success();
-  auto check = [&](Space space, int64_t begin, int64_t end) {
-    int64_t size = space == Space::Hbm ? hbm.size() : kernel->vmemBytes;
-    return begin >= 0 && end <= size;
-  };
-  if (!check(descriptor.from, from, fromEnd) || !check(descriptor.to, to, toEnd))
-    return fail(instruction, "transfer beyond a memory's end");
-  Transfer transfer{};
-  transfer.semaphore = scalar(instruction.c);
-  transfer.writesVmem = descriptor.to == Space::Vmem;
-  transfer.readsVmem = descriptor.from == Space::Vmem;
-  transfer.vmemBegin = transfer.writesVmem ? to : from;
-  transfer.vmemEnd = transfer.writesVmem ? toEnd : fromEnd;
-  for (const Transfer &other : inFlight)
-    if ((transfer.writesVmem || other.writesVmem) && transfer.vmemBegin < other.vmemEnd &&
-        other.vmemBegin < transfer.vmemEnd)
-      return fail(instruction, "race between two transfers");
-  if (options.computeValues) {
-    llvm::SmallVector<int64_t, 4> at(rank, 0);
-    char *source = descriptor.from == Space::Hbm ? hbm.bytes.data() : vmem.data();
-    char *target = descriptor.to == Space::Hbm ? hbm.bytes.data() : vmem.data();
-    for (int64_t i = 0; i < runs; ++i) {
-      int64_t fromAt = from, toAt = to;
-      int64_t rest = i;
-      for (size_t d = rank - 1; d-- > 0;) {
-        int64_t index = rest % dmaCounts[d];
-        rest /= dmaCounts[d];
-        fromAt += index * descriptor.fromStrides[d];
-        toAt += index * descriptor.toStrides[d];
-      }
-      std::memmove(target + toAt, source + fromAt, run);
-    }
-  }
-  int64_t bytes = runs * llvm::alignTo(run, 32);
-  int64_t moved = runs * std::max(llvm::alignTo(run, 32), uint64_t(timing.dmaGranule));
-  int64_t duration = int64_t(double(moved) / timing.hbmBytesPerCycle) + timing.dmaIssue;
-  int64_t begin = std::max(cycle, engineFree);
-  engineFree = begin + duration;
-  transfer.done = begin + timing.dmaLatency + duration;
-  inFlight.push_back(transfer);
-  time.hbmBytes += bytes;
-  ++time.transfers;
-  return llvm::Error::success();
-}
-
-void Core::waitFor(int64_t semaphore) {
-  int64_t until = cycle;
-  for (const Transfer &transfer : inFlight)
-    if (transfer.semaphore == semaphore)
-      until = std::max(until, transfer.done);
-  llvm::erase_if(inFlight, [&](const Transfer &t) { return t.semaphore == semaphore; });
-  time.dmaStall += until - cycle;
-  cycle = until;
 }
 
 } // namespace spokeshave::runtime::tpu

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/tpu/Decode.h"
+#include "runtime/tpu/Dma.h"
 #include "runtime/tpu/Lanes.h"
 #include "runtime/tpu/MatrixUnit.h"
 #include "runtime/tpu/Simulator.h"
@@ -34,32 +36,68 @@ private:
   int64_t end = kAlignment;
 };
 
+/// Runs kernels one after the other. A kernel is begun, resumed until it has ended,
+/// and finished; in between other cores may run.
 class Core {
 public:
-  Core(const spokeshave::tpu::Program &program, Hbm &hbm, const SimulationOptions &options)
-      : timing(program.timing), hbm(hbm), options(options) {}
+  Core(const spokeshave::tpu::Program &program, Hbm &hbm, HbmChannel &channel,
+       const SimulationOptions &options, int32_t number)
+      : program(program), timing(program.timing), hbm(hbm), options(options), number(number),
+        vmemBytes(program.chip.memory.vmem), dma(program.timing, channel) {}
 
-  /// Runs one kernel on buffers at HBM addresses `buffers`.
-  llvm::Expected<KernelTime> run(const spokeshave::tpu::Kernel &kernel,
-                                 llvm::ArrayRef<int64_t> buffers);
+  /// `arguments`: addresses of the buffers in HBM, then the core's number.
+  llvm::Error begin(const spokeshave::tpu::Kernel &kernel, llvm::ArrayRef<int64_t> arguments);
+  /// Runs to the kernel's end and returns true; or, if it `pauses`, only until it is
+  /// about to start a transfer.
+  llvm::Expected<bool> resume(bool pauses);
+  /// Of an ended kernel, when all that it wrote has arrived.
+  KernelTime finish();
+
+  /// Step::Kind::Start: between `address` in HBM and VMEM.
+  llvm::Error startTransfer(const spokeshave::tpu::Step &step, int64_t address);
+  /// Step::Kind::Wait. Returns the cycles waited.
+  int64_t waitForStep(int64_t semaphore);
   /// Cycles for a copy of `bytes` within HBM.
   int64_t copyCycles(int64_t bytes) const;
+
+  int64_t now() const { return cycle; }
+  void advance(int64_t cycles) { cycle += cycles; }
+  Dma &transfers() { return dma; }
 
 private:
   using Instruction = spokeshave::tpu::Instruction;
   using Reg = spokeshave::tpu::Reg;
-  struct Transfer {
-    int64_t semaphore, done;
-    bool writesVmem, readsVmem;
-    int64_t vmemBegin, vmemEnd;
+  /// Where a kernel stands.
+  struct Position {
+    int64_t block = -1;                 ///< none yet
+    int64_t next = 0;                   ///< block; -1: halt
+    size_t bundle = 0, instruction = 0; ///< the next ones; walks without values: op
+    bool paused = false;                ///< before a transfer
+  };
+  /// A loop of one block in a walk without values, at its last return to the begin.
+  struct Loop {
+    int64_t block = -1;
+    unsigned returns = 0;
+    int64_t cycle = 0, matrixStall = 0;
+    int64_t compared[2] = {};
+    std::vector<Lane> values; ///< of DecodedBlock::written
+    std::vector<int64_t> queues;
   };
 
-  void start(const spokeshave::tpu::Kernel &kernel);
-  llvm::Error runBlock(const spokeshave::tpu::Block &block);
+  llvm::Error prepareVmem();
+  bool isCancelled() const { return options.isCancelled && options.isCancelled(); }
+  llvm::Expected<bool> runBlock(const spokeshave::tpu::Block &block, bool pauses);
+  llvm::Expected<bool> walk(bool pauses);
+  llvm::Expected<bool> walkBlock(const DecodedBlock &block, bool pauses);
+  void walkScalar(const WalkedOp &op);
+  bool dependsOnData(const Instruction &instruction) const;
+  void branchOnData(const Instruction &instruction);
+  void skipTrips(const DecodedBlock &block);
   bool isTimed(const Instruction &instruction);
   void branchTo(int64_t block);
   llvm::Error execute(const Instruction &instruction);
   llvm::Error executeMemory(const Instruction &instruction);
+  llvm::Expected<bool> executeRuns(const Instruction &instruction, int64_t base);
   llvm::Error executeAcross(const Instruction &instruction);
   llvm::Error executeMatrix(const Instruction &instruction);
   llvm::Error startTransfer(const Instruction &instruction);
@@ -78,23 +116,44 @@ private:
                instruction.mask)[instruction.mask.file == spokeshave::tpu::File::Scalar ? 0 : lane];
   }
 
+  uint32_t kernelNumber() const { return uint32_t(kernel - program.kernels.data()); }
+  /// For the timeline: the present block ran from `begin` until now.
+  void traceBlock(int64_t begin, int64_t trips);
+  void traceTransfer(const Transfer &transfer, int64_t kernelOrStep, int64_t bytes,
+                     uint32_t location);
+
+  const spokeshave::tpu::Program &program;
   const spokeshave::tpu::Timing &timing;
   Hbm &hbm;
   const SimulationOptions &options;
+  int32_t number;
 
   const spokeshave::tpu::Kernel *kernel = nullptr;
-  llvm::ArrayRef<int64_t> buffers;
+  std::vector<int64_t> buffers;
   std::vector<Lane> scalars, vectors, masks;
   /// Without values: scalars that depend on data.
-  std::vector<bool> unknown;
+  std::vector<uint8_t> unknown;
   llvm::DenseMap<const Instruction *, bool> takenBefore; ///< of branches on them
-  std::vector<char> vmem;
+  std::vector<char> vmem;                                ///< grows to what is used
+  int64_t vmemBytes;                                     ///< that the core has
   std::vector<MatrixUnit> matrixUnits;
-  std::vector<Transfer> inFlight;
+  Dma dma;
   std::array<int64_t, 8> dmaCounts{};
-  int64_t cycle = 0, engineFree = 0;
-  int64_t nextBlock = 0; ///< -1: halted
+  int64_t cycle = 0;                            ///< since the execution began
+  int64_t begun = 0;                            ///< the kernel
+  size_t tracedBlocks = 0, tracedTransfers = 0; ///< of the kernel
+  Position position;
   KernelTime time;
+
+  // Of walks without values.
+  std::map<const spokeshave::tpu::Kernel *, DecodedKernel> decodedKernels;
+  const DecodedKernel *decoded = nullptr;
+  std::vector<int64_t> visits; ///< of blocks
+  int64_t blockBegun = 0;      ///< cycle
+  int64_t entered = 0;         ///< the same, later by the waits since
+  bool hasUnknown = false;     ///< scalars
+  int64_t compared[2] = {};    ///< by the comparison that ends a loop
+  Loop loop;
 };
 
 /// Static check of a kernel's bundles: slots, and that no register is read before

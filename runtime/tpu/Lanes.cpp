@@ -12,6 +12,7 @@
 #include "kernel/TwoOverPi.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 
 #include <cmath>
@@ -23,6 +24,7 @@ using spokeshave::tpu::ElementType;
 using spokeshave::tpu::FloatPredicate;
 using spokeshave::tpu::Instruction;
 using spokeshave::tpu::IntPredicate;
+using spokeshave::tpu::kRegisterLanes;
 using spokeshave::tpu::Opcode;
 
 namespace {
@@ -65,73 +67,97 @@ template <typename F> Lane laneOf(F value) {
     return llvm::bit_cast<uint64_t>(value);
 }
 
-template <typename F> F maximum(F a, F b, bool wantMinimum) {
-  if (std::isnan(a) || std::isnan(b))
-    return a + b;
-  if (a == b) // of zeros the positive one is larger
-    return std::signbit(a) == wantMinimum ? a : b;
-  return (a < b) == wantMinimum ? a : b;
+/// IEEE 754-2019. Equal values have equal bits, but zeros: the positive one is larger.
+/// Without branches, for loops over lanes.
+template <bool kMinimum, typename F> F extreme(F a, F b) {
+  Lane x = laneOf(a), y = laneOf(b);
+  Lane ordered = (a < b) == kMinimum ? x : y;
+  Lane equal = kMinimum ? x | y : x & y;
+  Lane chosen = a == b ? equal : ordered;
+  return a == a && b == b ? floatOf<F>(chosen) : a + b;
 }
 
-bool holds(FloatPredicate predicate, bool less, bool equal, bool greater) {
-  // Bits of the number: 1 equal, 2 greater, 4 less, 8 unordered.
-  static constexpr uint8_t truth[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 8, 15};
-  unsigned outcome = equal ? 1 : greater ? 2 : less ? 4 : 8;
-  return truth[unsigned(predicate)] & outcome;
+/// To nearest even; NaN becomes quiet.
+Lane roundToBf16(float value) {
+  uint32_t bits = llvm::bit_cast<uint32_t>(value);
+  uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  return value == value ? rounded : (bits >> 16) | 0x40;
 }
 
-bool holds(IntPredicate predicate, Lane a, Lane b, int64_t bits) {
-  int64_t x = signedOf(a, bits), y = signedOf(b, bits);
-  switch (predicate) {
-  case IntPredicate::Eq:
-    return a == b;
-  case IntPredicate::Ne:
-    return a != b;
-  case IntPredicate::Slt:
-    return x < y;
-  case IntPredicate::Sle:
-    return x <= y;
-  case IntPredicate::Sgt:
-    return x > y;
-  case IntPredicate::Sge:
-    return x >= y;
-  case IntPredicate::Ult:
-    return a < b;
-  case IntPredicate::Ule:
-    return a <= b;
-  case IntPredicate::Ugt:
-    return a > b;
-  case IntPredicate::Uge:
-    return a >= b;
+/// To nearest even; NaN becomes quiet.
+Lane roundToF16(float value) {
+  uint32_t bits = llvm::bit_cast<uint32_t>(value), magnitude = bits & 0x7fffffff;
+  Lane sign = bits >> 16 & 0x8000;
+  if (magnitude > 0x7f800000)
+    return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);
+  if (magnitude >= 0x477ff000) // rounds to 65536 or is beyond it
+    return sign | 0x7c00;
+  if (magnitude < 0x38800000) { // subnormal: multiples of 2^-24
+    float scaled = llvm::bit_cast<float>(magnitude) * 0x1p24f;
+    return sign | Lane(std::nearbyint(scaled));
   }
-  return false;
+  uint32_t rebased = magnitude - 0x38000000;
+  return sign | ((rebased + 0xfff + (rebased >> 13 & 1)) >> 13);
+}
+
+/// f32 of each bit pattern of a type of at most 16 bits.
+std::vector<float> allValuesOf(ElementType type) {
+  std::vector<float> values(size_t(1) << bitsOf(type));
+  for (auto [bits, value] : llvm::enumerate(values)) {
+    llvm::APFloat number(semanticsOf(type), llvm::APInt(bitsOf(type), bits));
+    bool lost;
+    number.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
+    value = number.convertToFloat();
+  }
+  return values;
+}
+
+/// The outcomes of a comparison for which a predicate holds: 1 equal, 2 greater,
+/// 4 less, 8 unordered.
+unsigned outcomesOf(FloatPredicate predicate) {
+  static constexpr uint8_t truth[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 8, 15};
+  return truth[unsigned(predicate)];
+}
+
+template <typename F> Lane compareFloats(F x, F y, unsigned outcomes) {
+  unsigned outcome = unsigned(x == y) | unsigned(x > y) << 1 | unsigned(x < y) << 2;
+  outcome |= unsigned(outcome == 0) << 3;
+  return (outcomes & outcome) != 0;
 }
 
 /// One loop per opcode: the switch stands outside.
 struct Loop {
   const Instruction &instruction;
-  Operand a, b, c;
+  const Lane *a, *b, *c; ///< never null
   Lane *dst;
 
   template <typename Fn> bool each(Fn function) {
+    // What is read for a lane is read before it is written; see Operand.
+#pragma clang loop vectorize(assume_safety)
     for (size_t i = 0; i < instruction.lanes; ++i)
       dst[i] = function(i);
     return true;
   }
   template <typename Fn> bool integers(Fn function) {
-    int64_t bits = bitsOf(instruction.type);
-    return each([&](size_t i) { return lowBits(function(a[i], b[i]), bits); });
+    Lane mask = lowBits(~Lane(0), bitsOf(instruction.type));
+    return each([=, this](size_t i) { return function(a[i], b[i]) & mask; });
   }
   template <typename Fn> bool signedIntegers(Fn function) {
     int64_t bits = bitsOf(instruction.type);
-    return each([&](size_t i) {
+    if (bits == 32)
+      return each([=, this](size_t i) -> Lane {
+        return uint32_t(function(int64_t(int32_t(a[i])), int64_t(int32_t(b[i]))));
+      });
+    return each([=, this](size_t i) {
       return lowBits(Lane(function(signedOf(a[i], bits), signedOf(b[i], bits))), bits);
     });
   }
+  template <typename Fn> bool compareSigned(Fn function) {
+    return signedIntegers([=](int64_t x, int64_t y) { return int64_t(function(x, y)); });
+  }
   template <typename F, typename Fn> bool floatsOf(Fn function) {
-    return each([&](size_t i) {
-      return laneOf<F>(function(floatOf<F>(a[i]), b.lanes ? floatOf<F>(b[i]) : F(),
-                                c.lanes ? floatOf<F>(c[i]) : F()));
+    return each([=, this](size_t i) {
+      return laneOf<F>(function(floatOf<F>(a[i]), floatOf<F>(b[i]), floatOf<F>(c[i])));
     });
   }
   template <typename Fn> bool floats(Fn function) {
@@ -139,12 +165,39 @@ struct Loop {
                                                 : floatsOf<float>(function);
   }
 
+  bool compareIntegers();
   bool integer();
   bool floating();
   bool transcendental();
   bool angle();
   bool conversion();
 };
+
+bool Loop::compareIntegers() {
+  switch (IntPredicate(instruction.predicate)) {
+  case IntPredicate::Eq:
+    return each([=, this](size_t i) -> Lane { return a[i] == b[i]; });
+  case IntPredicate::Ne:
+    return each([=, this](size_t i) -> Lane { return a[i] != b[i]; });
+  case IntPredicate::Slt:
+    return compareSigned([](int64_t x, int64_t y) { return x < y; });
+  case IntPredicate::Sle:
+    return compareSigned([](int64_t x, int64_t y) { return x <= y; });
+  case IntPredicate::Sgt:
+    return compareSigned([](int64_t x, int64_t y) { return x > y; });
+  case IntPredicate::Sge:
+    return compareSigned([](int64_t x, int64_t y) { return x >= y; });
+  case IntPredicate::Ult:
+    return each([=, this](size_t i) -> Lane { return a[i] < b[i]; });
+  case IntPredicate::Ule:
+    return each([=, this](size_t i) -> Lane { return a[i] <= b[i]; });
+  case IntPredicate::Ugt:
+    return each([=, this](size_t i) -> Lane { return a[i] > b[i]; });
+  case IntPredicate::Uge:
+    return each([=, this](size_t i) -> Lane { return a[i] >= b[i]; });
+  }
+  return false;
+}
 
 bool Loop::integer() {
   int64_t bits = bitsOf(instruction.type);
@@ -197,13 +250,11 @@ bool Loop::integer() {
   case Opcode::CountTrailingZeros:
     return each([&](size_t i) { return Lane(std::min<int64_t>(bits, llvm::countr_zero(a[i]))); });
   case Opcode::CompareI:
-    return each([&](size_t i) -> Lane {
-      return holds(IntPredicate(instruction.predicate), a[i], b[i], bits);
-    });
+    return compareIntegers();
   case Opcode::Move:
-    return each([&](size_t i) { return a[i]; });
+    return each([=, this](size_t i) { return a[i]; });
   case Opcode::Select:
-    return each([&](size_t i) { return c[i] & 1 ? a[i] : b[i]; });
+    return each([=, this](size_t i) { return c[i] & 1 ? a[i] : b[i]; });
   default:
     return false;
   }
@@ -225,20 +276,20 @@ bool Loop::floating() {
     return floats([](auto x, auto, auto) { return std::sqrt(x); });
   case Opcode::NegF: {
     Lane sign = Lane(1) << (bitsOf(instruction.type) - 1);
-    return each([&](size_t i) { return a[i] ^ sign; });
+    return each([=, this](size_t i) { return a[i] ^ sign; });
   }
   case Opcode::AbsF: {
     Lane sign = Lane(1) << (bitsOf(instruction.type) - 1);
-    return each([&](size_t i) { return a[i] & ~sign; });
+    return each([=, this](size_t i) { return a[i] & ~sign; });
   }
   case Opcode::CopySignF: {
     Lane sign = Lane(1) << (bitsOf(instruction.type) - 1);
     return each([&](size_t i) { return (a[i] & ~sign) | (b[i] & sign); });
   }
   case Opcode::MaxF:
-    return floats([](auto x, auto y, auto) { return maximum(x, y, false); });
+    return floats([](auto x, auto y, auto) { return extreme<false>(x, y); });
   case Opcode::MinF:
-    return floats([](auto x, auto y, auto) { return maximum(x, y, true); });
+    return floats([](auto x, auto y, auto) { return extreme<true>(x, y); });
   case Opcode::FloorF:
     return floats([](auto x, auto, auto) { return std::floor(x); });
   case Opcode::CeilF:
@@ -248,12 +299,14 @@ bool Loop::floating() {
   case Opcode::RoundF:
     return floats([](auto x, auto, auto) { return std::nearbyint(x); });
   case Opcode::CompareF: {
-    auto compare = [&](auto x, auto y) -> Lane {
-      return holds(FloatPredicate(instruction.predicate), x < y, x == y, x > y);
-    };
+    unsigned outcomes = outcomesOf(FloatPredicate(instruction.predicate));
     if (instruction.type == ElementType::F64)
-      return each([&](size_t i) { return compare(floatOf<double>(a[i]), floatOf<double>(b[i])); });
-    return each([&](size_t i) { return compare(floatOf<float>(a[i]), floatOf<float>(b[i])); });
+      return each([=, this](size_t i) {
+        return compareFloats(floatOf<double>(a[i]), floatOf<double>(b[i]), outcomes);
+      });
+    return each([=, this](size_t i) {
+      return compareFloats(floatOf<float>(a[i]), floatOf<float>(b[i]), outcomes);
+    });
   }
   default:
     return false;
@@ -334,6 +387,7 @@ bool Loop::conversion() {
       return floatOf<double>(a[i]);
     return toFloat(a[i], instruction.from);
   };
+  auto isF32 = [](ElementType type) { return type == ElementType::F32; };
   switch (instruction.op) {
   case Opcode::ExtendS:
     return each([&](size_t i) { return lowBits(Lane(signedOf(a[i], from)), to); });
@@ -362,6 +416,13 @@ bool Loop::conversion() {
       return lowBits(~Lane(0), to);
     });
   case Opcode::ConvertF:
+    if (isF32(instruction.from) && instruction.type == ElementType::BF16)
+      return each([=, this](size_t i) { return roundToBf16(floatOf<float>(a[i])); });
+    if (instruction.from == ElementType::BF16 && isF32(instruction.type))
+      return each([=, this](size_t i) { return a[i] << 16; });
+    if (isF32(instruction.from) && instruction.type == ElementType::F16)
+      return each(
+          [=, this](size_t i) { return fromFloat(floatOf<float>(a[i]), ElementType::F16); });
     return each([&](size_t i) -> Lane {
       double value = floatFrom(i);
       if (doubleTo)
@@ -387,21 +448,21 @@ float toFloat(Lane bits, ElementType type) {
     return floatOf<float>(bits);
   if (type == ElementType::BF16)
     return floatOf<float>(bits << 16);
-  llvm::APFloat number(semanticsOf(type), llvm::APInt(bitsOf(type), bits));
-  bool lost;
-  number.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
-  return number.convertToFloat();
+  static const std::vector<float> f16 = allValuesOf(ElementType::F16);
+  static const std::vector<float> f8e4m3 = allValuesOf(ElementType::F8E4M3FN);
+  static const std::vector<float> f8e5m2 = allValuesOf(ElementType::F8E5M2);
+  if (type == ElementType::F16)
+    return f16[bits];
+  return type == ElementType::F8E4M3FN ? f8e4m3[bits] : f8e5m2[bits];
 }
 
 Lane fromFloat(float value, ElementType type) {
   if (type == ElementType::F32)
     return laneOf<float>(value);
-  if (type == ElementType::BF16) {
-    uint32_t bits = llvm::bit_cast<uint32_t>(value);
-    if (std::isnan(value))
-      return (bits >> 16) | 0x40;
-    return (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-  }
+  if (type == ElementType::BF16)
+    return roundToBf16(value);
+  if (type == ElementType::F16)
+    return roundToF16(value);
   bool lost;
   llvm::APFloat number(value);
   number.convert(semanticsOf(type), llvm::APFloat::rmNearestTiesToEven, &lost);
@@ -409,7 +470,18 @@ Lane fromFloat(float value, ElementType type) {
 }
 
 bool compute(const Instruction &instruction, Operand a, Operand b, Operand c, Lane *dst) {
-  Loop loop{instruction, a, b, c, dst};
+  // Scalars and immediates in all lanes, for loops that the compiler vectorizes.
+  static constexpr Lane kNone[kRegisterLanes] = {};
+  thread_local Lane splats[3][kRegisterLanes];
+  auto lanesOf = [&](Operand operand, unsigned number) -> const Lane * {
+    if (!operand.lanes)
+      return kNone;
+    if (operand.step != 0 || instruction.lanes == 1)
+      return operand.lanes;
+    std::fill_n(splats[number], instruction.lanes, *operand.lanes);
+    return splats[number];
+  };
+  Loop loop{instruction, lanesOf(a, 0), lanesOf(b, 1), lanesOf(c, 2), dst};
   return loop.integer() || loop.floating() || loop.transcendental() || loop.angle() ||
          loop.conversion();
 }

@@ -15,12 +15,11 @@ namespace spokeshave::runtime::tpu {
 /// A lane: the bits of an element, zero above its width. Scalars are one lane.
 using Lane = uint64_t;
 
-/// The operands of an arithmetic instruction: for each, a pointer to its lanes;
-/// an immediate or scalar has step 0.
+/// The operands of an arithmetic instruction: for each, a pointer to its lanes, which
+/// are those of the result or lie apart from them; an immediate or scalar has step 0.
 struct Operand {
   const Lane *lanes = nullptr;
   size_t step = 1;
-  Lane operator[](size_t i) const { return lanes[i * step]; }
 };
 
 /// Computes dst[0 .. lanes) of an instruction of Unit::Alu or the transcendental

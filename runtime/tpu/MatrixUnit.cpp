@@ -39,6 +39,20 @@ int64_t MatrixUnit::issue(const Instruction &instruction, int64_t cycle) {
   }
 }
 
+void MatrixUnit::appendState(int64_t cycle, std::vector<int64_t> &state) const {
+  for (int64_t when : {busyUntil, weightsAt, int64_t(ready.size()) + cycle})
+    state.push_back(std::max<int64_t>(0, when - cycle));
+  for (int64_t when : ready)
+    state.push_back(std::max<int64_t>(0, when - cycle));
+}
+
+void MatrixUnit::shift(int64_t cycles) {
+  busyUntil += cycles;
+  weightsAt += cycles;
+  for (int64_t &when : ready)
+    when += cycles;
+}
+
 /// A factor as the unit takes it in: rounded to bf16, where narrower ones are exact.
 static float factorOf(Lane bits, ElementType type) {
   float value = toFloat(bits, type);

@@ -30,6 +30,11 @@ public:
   /// pop. An error's text, or null.
   const char *execute(const Instruction &instruction, const Lane *a, const Lane *b, Lane *dst);
 
+  /// What decides the waits of later instructions, from `cycle` on: equal for equal
+  /// futures. And the same unit so many cycles later.
+  void appendState(int64_t cycle, std::vector<int64_t> &state) const;
+  void shift(int64_t cycles);
+
 private:
   const char *latch(const Instruction &instruction, const Lane *a, const Lane *b);
   void swap();

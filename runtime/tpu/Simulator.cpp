@@ -11,7 +11,9 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <chrono>
 #include <cstring>
+#include <memory>
 
 namespace spokeshave::runtime::tpu {
 
@@ -19,6 +21,7 @@ using namespace spokeshave::tpu;
 
 KernelTime &KernelTime::operator+=(const KernelTime &other) {
   cycles += other.cycles;
+  coreCycles += other.coreCycles;
   dmaStall += other.dmaStall;
   matrixStall += other.matrixStall;
   bundles += other.bundles;
@@ -34,7 +37,10 @@ namespace {
 class Sequencer {
 public:
   Sequencer(const Program &program, const SimulationOptions &options)
-      : program(program), options(options), core(program, hbm, options) {}
+      : program(program), options(options) {
+    for (int64_t i = 0; i < program.chip.coresOfDevice(); ++i)
+      cores.push_back(std::make_unique<Core>(program, hbm, channel, options, int32_t(i)));
+  }
 
   llvm::Error begin(llvm::ArrayRef<const char *> arguments);
   llvm::Error runSteps(const std::vector<Step> &steps);
@@ -46,14 +52,26 @@ private:
   std::string doesNotFit() const;
   int64_t addressOf(const BufferRef &buffer) const;
   llvm::Error run(const Step &step);
+  void traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles);
   llvm::Error launch(const Step &step);
+  llvm::Expected<KernelTime> timeOf(uint32_t kernel, llvm::ArrayRef<int64_t> addresses);
+  llvm::Expected<KernelTime> simulateKernel(const Kernel &kernel,
+                                            llvm::ArrayRef<int64_t> addresses);
   llvm::Error loop(const Step &step);
 
   const Program &program;
   const SimulationOptions &options;
   Hbm hbm;
-  Core core;
-  std::map<uint32_t, KernelTime> known; ///< without values each kernel is timed once
+  HbmChannel channel;
+  std::vector<std::unique_ptr<Core>> cores;
+  Core &first() { return *cores.front(); } ///< what steps do is done there
+  /// Without values a kernel is timed once for each state of the transfers in flight
+  /// when it starts; how long it takes, and the state that it leaves.
+  struct Known {
+    KernelTime time;
+    std::vector<int64_t> after;
+  };
+  std::map<std::pair<uint32_t, std::vector<int64_t>>, Known> known;
   std::vector<int64_t> argumentAt, resultAt, constantAt;
   int64_t arenaAt = 0;
 };
@@ -116,22 +134,96 @@ int64_t Sequencer::addressOf(const BufferRef &buffer) const {
   return arenaAt + buffer.offset;
 }
 
+/// A step that took `cycles` until now.
+void Sequencer::traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles) {
+  if (!options.trace || cycles == 0)
+    return;
+  int64_t bytes = step.buffers.empty() ? 0 : step.buffers[0].bytes;
+  options.trace->steps.push_back(
+      {kind, first().now() - cycles, first().now(), bytes, step.location});
+}
+
 llvm::Error Sequencer::launch(const Step &step) {
   llvm::SmallVector<int64_t> addresses;
   for (const BufferRef &buffer : step.buffers)
     addresses.push_back(addressOf(buffer));
-  auto [found, isNew] = known.try_emplace(step.kernel);
-  if (isNew || options.computeValues) {
-    llvm::Expected<KernelTime> time = core.run(program.kernels[step.kernel], addresses);
-    if (!time)
-      return time.takeError();
-    found->second = *time;
-    found->second.cycles += program.timing.launch;
+  llvm::Expected<KernelTime> time = timeOf(step.kernel, addresses);
+  if (!time)
+    return time.takeError();
+  time->cycles += program.timing.launch;
+  time->coreCycles = program.kernels[step.kernel].cores * time->cycles;
+  if (Trace *trace = options.trace) {
+    if (trace->launches.size() < trace->mostLaunches)
+      trace->launches.push_back({step.kernel, first().now() - time->cycles, first().now(), *time});
+    else
+      ++trace->dropped;
   }
-  report.kernels[step.kernel] += found->second;
+  report.kernels[step.kernel] += *time;
   ++report.launches[step.kernel];
-  report.cycles += found->second.cycles;
   return llvm::Error::success();
+}
+
+llvm::Expected<KernelTime> Sequencer::timeOf(uint32_t kernel, llvm::ArrayRef<int64_t> addresses) {
+  first().advance(program.timing.launch);
+  if (options.computeValues)
+    return simulateKernel(program.kernels[kernel], addresses);
+  std::vector<int64_t> before;
+  first().transfers().save(first().now(), before);
+  auto [found, isNew] = known.try_emplace({kernel, std::move(before)});
+  Known &entry = found->second;
+  if (!isNew) {
+    first().advance(entry.time.cycles);
+    first().transfers().restore(first().now(), entry.after);
+    return entry.time;
+  }
+  llvm::Expected<KernelTime> time = simulateKernel(program.kernels[kernel], addresses);
+  if (time) {
+    entry.time = *time;
+    first().transfers().save(first().now(), entry.after);
+  }
+  return time;
+}
+
+/// All cores that share the kernel, each up to its next transfer: these happen in the
+/// order of time, for they share HBM's bandwidth.
+llvm::Expected<KernelTime> Sequencer::simulateKernel(const Kernel &kernel,
+                                                     llvm::ArrayRef<int64_t> addresses) {
+  llvm::SmallVector<int64_t> arguments(addresses);
+  arguments.push_back(0);
+  llvm::SmallVector<Core *> running;
+  int64_t begin = first().now();
+  for (int64_t number = 0; number < kernel.cores; ++number) {
+    Core &core = *cores[number];
+    core.advance(first().now() - core.now());
+    arguments.back() = number;
+    if (llvm::Error error = core.begin(kernel, arguments))
+      return error;
+    running.push_back(&core);
+  }
+  while (!running.empty()) {
+    auto next = std::min_element(running.begin(), running.end(),
+                                 [](Core *a, Core *b) { return a->now() < b->now(); });
+    llvm::Expected<bool> ended = (*next)->resume(/*pauses=*/running.size() > 1);
+    if (!ended)
+      return ended.takeError();
+    if (*ended)
+      running.erase(next);
+  }
+  KernelTime time;
+  for (int64_t number = 0; number < kernel.cores; ++number) {
+    KernelTime part = cores[number]->finish();
+    int64_t longest = std::max(time.cycles, part.cycles);
+    time += part;
+    time.cycles = longest;
+  }
+  // Stalls are of the kernel's time, not of all cores'.
+  time.dmaStall /= kernel.cores;
+  time.matrixStall /= kernel.cores;
+  if (kernel.cores > 1)
+    time.cycles += program.timing.coreSync;
+  first().advance(begin + time.cycles - first().now());
+  report.simulatedBundles += time.bundles;
+  return time;
 }
 
 llvm::Error Sequencer::loop(const Step &step) {
@@ -155,9 +247,11 @@ llvm::Error Sequencer::run(const Step &step) {
   case Step::Kind::Launch:
     return launch(step);
   case Step::Kind::Copy: {
-    int64_t cycles = core.copyCycles(step.buffers[0].bytes);
-    report.cycles += cycles;
+    int64_t cycles = first().copyCycles(step.buffers[0].bytes);
+    first().transfers().occupy(first().now(), first().now() + cycles);
+    first().advance(cycles);
     report.copyCycles += cycles;
+    traceStep(StepSlice::Kind::Copy, step, cycles);
     if (options.computeValues)
       std::memmove(&hbm.bytes[addressOf(step.buffers[1])], &hbm.bytes[addressOf(step.buffers[0])],
                    step.buffers[0].bytes);
@@ -165,6 +259,16 @@ llvm::Error Sequencer::run(const Step &step) {
   }
   case Step::Kind::While:
     return loop(step);
+  case Step::Kind::Start:
+    ++report.stepTransfers;
+    report.stepBytes += step.buffers[0].bytes;
+    return first().startTransfer(step, addressOf(step.buffers[0]));
+  case Step::Kind::Wait: {
+    int64_t cycles = first().waitForStep(step.semaphore);
+    report.waitCycles += cycles;
+    traceStep(StepSlice::Kind::Wait, step, cycles);
+    return llvm::Error::success();
+  }
   case Step::Kind::Case:
     break;
   }
@@ -192,6 +296,7 @@ llvm::Error Sequencer::runSteps(const std::vector<Step> &steps) {
 }
 
 void Sequencer::end(llvm::ArrayRef<char *> results) {
+  report.cycles = first().now();
   if (!options.computeValues)
     return;
   for (auto [address, spec, data] : llvm::zip_equal(resultAt, program.results, results))
@@ -203,12 +308,15 @@ void Sequencer::end(llvm::ArrayRef<char *> results) {
 
 llvm::Expected<Report> simulate(const Program &program, llvm::ArrayRef<const char *> arguments,
                                 llvm::ArrayRef<char *> results, const SimulationOptions &options) {
+  auto begin = std::chrono::steady_clock::now();
   Sequencer sequencer(program, options);
   if (llvm::Error error = sequencer.begin(arguments))
     return error;
   if (llvm::Error error = sequencer.runSteps(program.steps))
     return error;
   sequencer.end(results);
+  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  sequencer.report.seconds = taken.count();
   return std::move(sequencer.report);
 }
 

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "target/tpu/Program.h"
+#include "runtime/tpu/Trace.h"
 
 #include "llvm/Support/Error.h"
 
@@ -22,31 +22,30 @@
 
 namespace spokeshave::runtime::tpu {
 
-/// What one launch took, and why. Cycles of the core's clock.
-struct KernelTime {
-  int64_t cycles = 0;
-  int64_t dmaStall = 0;    ///< of these: waiting for transfers
-  int64_t matrixStall = 0; ///< of these: waiting for the queues of matrix units
-  int64_t bundles = 0;
-  std::array<int64_t, spokeshave::tpu::kNumUnits> busy{}; ///< slot-cycles used, by unit
-  int64_t hbmBytes = 0, transfers = 0;
-
-  KernelTime &operator+=(const KernelTime &other);
-};
-
 /// Of one execution, by kernel number of the program.
 struct Report {
   std::map<uint32_t, KernelTime> kernels;
   std::map<uint32_t, int64_t> launches;
-  int64_t cycles = 0;     ///< in all, with launch overheads and copies
-  int64_t copyCycles = 0; ///< of copies between kernels
-  int64_t assumed = 0;    ///< without values: loops and branches that data decides
+  int64_t cycles = 0;                       ///< in all, with launch overheads and copies
+  int64_t copyCycles = 0;                   ///< of copies between kernels
+  int64_t waitCycles = 0;                   ///< of steps that wait for transfers
+  int64_t stepTransfers = 0, stepBytes = 0; ///< started by steps
+  int64_t assumed = 0;          ///< without values: loops and branches that data decides
+  int64_t simulatedBundles = 0; ///< without those of launches that repeat earlier ones
+  double seconds = 0;           ///< of the simulator itself
+
+  double bundlesPerSecond() const { return double(simulatedBundles) / (seconds + 1e-9); }
 };
 
 struct SimulationOptions {
   /// Off: registers and VMEM hold no data, only scalars are computed; kernels that
   /// ran before with the same arguments are not run again.
   bool computeValues = true;
+  /// Without values: also look at each instruction that cannot matter. Slow; the same
+  /// times. For tests.
+  bool everyInstruction = false;
+  /// Where to, if a timeline is wanted.
+  Trace *trace = nullptr;
   /// Polled between bundles; an execution that is cancelled ends with an error.
   std::function<bool()> isCancelled;
 };

@@ -130,3 +130,81 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<
   }) {graph.trip_count = 5 : i64} : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A stencil cannot work in place. Two trips in one bring the value back to its
+// place, and nothing is copied in the loop; of an odd number one stands before it.
+// CHECK-LABEL: schedule.program @main
+// CHECK-SAME: (%[[X:.*]]: memref<4096xf32>) results(%[[R:.*]]: memref<4096xf32>)
+// CHECK: schedule.launch @reverse.0 inputs 1(%[[X]], %[[R]])
+// CHECK: schedule.while trips 3 body {
+// CHECK-NEXT: schedule.parallel {
+// CHECK-NEXT: schedule.launch @reverse.0 inputs 1(%[[R]], %[[T:.*]]) :
+// CHECK-NEXT: schedule.launch @reverse.0 inputs 1(%[[T]], %[[R]]) :
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NOT: schedule.copy
+// CHECK: schedule.kernel
+func.func @main(%x: tensor<4096xf32>) -> tensor<4096xf32> {
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %0 = "stablehlo.while"(%x) ({
+  ^bb0(%y: tensor<4096xf32>):
+    stablehlo.return %true : tensor<i1>
+  }, {
+  ^bb0(%y: tensor<4096xf32>):
+    %z = graph.fusion loop "reverse"(%a = %y : tensor<4096xf32>) -> tensor<4096xf32> {
+      %d = stablehlo.reverse %a, dims = [0] : tensor<4096xf32>
+      graph.yield %d : tensor<4096xf32>
+    }
+    stablehlo.return %z : tensor<4096xf32>
+  }) {graph.trip_count = 7 : i64} : (tensor<4096xf32>) -> tensor<4096xf32>
+  return %0 : tensor<4096xf32>
+}
+
+// -----
+
+// Large values that are swapped are not copied either.
+// CHECK-LABEL: schedule.program @main
+// CHECK: schedule.while trips 4 body {
+// CHECK-NOT: schedule.copy
+// CHECK: schedule.kernel
+func.func @main(%x: tensor<4096xf32>, %y: tensor<4096xf32>) -> (tensor<4096xf32>, tensor<4096xf32>) {
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %0:2 = "stablehlo.while"(%x, %y) ({
+  ^bb0(%a: tensor<4096xf32>, %b: tensor<4096xf32>):
+    stablehlo.return %true : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<4096xf32>, %b: tensor<4096xf32>):
+    %z = graph.fusion loop "sine"(%c = %a : tensor<4096xf32>) -> tensor<4096xf32> {
+      %d = stablehlo.sine %c : tensor<4096xf32>
+      graph.yield %d : tensor<4096xf32>
+    }
+    stablehlo.return %b, %z : tensor<4096xf32>, tensor<4096xf32>
+  }) {graph.trip_count = 8 : i64} : (tensor<4096xf32>, tensor<4096xf32>) -> (tensor<4096xf32>, tensor<4096xf32>)
+  return %0#0, %0#1 : tensor<4096xf32>, tensor<4096xf32>
+}
+
+// -----
+
+// What another trip does not help stays one: the trips of a loop that is left by its
+// condition cannot be paired.
+// CHECK-LABEL: schedule.program @main
+// CHECK: schedule.launch @reverse.0
+// CHECK: schedule.copy
+// CHECK-NOT: schedule.launch @reverse.0
+// CHECK: schedule.kernel
+func.func @main(%x: tensor<4096xf32>, %p: tensor<i1>) -> tensor<4096xf32> {
+  %0 = "stablehlo.while"(%x) ({
+  ^bb0(%y: tensor<4096xf32>):
+    stablehlo.return %p : tensor<i1>
+  }, {
+  ^bb0(%y: tensor<4096xf32>):
+    %z = graph.fusion loop "reverse"(%a = %y : tensor<4096xf32>) -> tensor<4096xf32> {
+      %d = stablehlo.reverse %a, dims = [0] : tensor<4096xf32>
+      graph.yield %d : tensor<4096xf32>
+    }
+    stablehlo.return %z : tensor<4096xf32>
+  }) : (tensor<4096xf32>) -> tensor<4096xf32>
+  return %0 : tensor<4096xf32>
+}

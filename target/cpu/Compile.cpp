@@ -11,6 +11,7 @@
 
 #include "graph/GraphDialect.h"
 #include "graph/Pipeline.h"
+#include "graph/Processes.h"
 #include "input/NarrowFloats.h"
 #include "input/StablehloOps.h"
 #include "kernel/KernelDialect.h"
@@ -51,6 +52,7 @@ private:
   llvm::Error lowerToKernels();
   llvm::Error emitKernel(kernel::FuncOp kernel, KernelInfo &info);
   llvm::Error emitCode();
+  void describeDevices();
   llvm::Error describeBuffers();
   llvm::Error describeCalls();
 
@@ -68,6 +70,7 @@ private:
   DriverLayout layout;
   std::unique_ptr<Program> program = std::make_unique<Program>();
   PhaseClock clock;
+  std::vector<std::vector<int64_t>> argumentParts, resultParts; ///< ValueSpec::parts
   std::vector<kernel::FuncOp> lowered;
   std::unique_ptr<KernelCompiler> kernels;
 };
@@ -170,6 +173,9 @@ llvm::Error Compilation::checkInput() {
 llvm::Error Compilation::lowerToGraph() {
   graph::GraphOptions graphOptions;
   graphOptions.fusion = options.fusion;
+  graphOptions.attention = options.attention;
+  // Scores that no second cache holds. Of shapes alone: sums have one order everywhere.
+  graphOptions.fewestScoreBytes = 1 << 20;
   auto build = [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); };
   if (llvm::Error error = runPasses(build, "graph"))
     return error;
@@ -179,7 +185,27 @@ llvm::Error Compilation::lowerToGraph() {
   };
   program->stats.instructionsBefore = count("graph.instructions_before");
   program->stats.instructionsAfter = count("graph.instructions_after");
+  describeDevices();
   return llvm::Error::success();
+}
+
+/// How the program is spread over devices, which the schedule does not say.
+void Compilation::describeDevices() {
+  graph::Processes processes = graph::Processes::of(module);
+  program->replicas = processes.replicas;
+  program->partitions = processes.partitions;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  auto partsOf = [](Attribute attribute) {
+    auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(attribute);
+    return numbers ? std::vector<int64_t>(numbers.asArrayRef()) : std::vector<int64_t>();
+  };
+  // Tokens have no buffers.
+  for (auto [index, type] : llvm::enumerate(main.getArgumentTypes()))
+    if (isa<RankedTensorType>(type))
+      argumentParts.push_back(partsOf(main.getArgAttr(index, "graph.parts")));
+  for (auto [index, type] : llvm::enumerate(main.getResultTypes()))
+    if (isa<RankedTensorType>(type))
+      resultParts.push_back(partsOf(main.getResultAttr(index, "graph.parts")));
 }
 
 llvm::Error Compilation::lowerToSchedule() {
@@ -265,6 +291,10 @@ llvm::Error Compilation::describeBuffers() {
     program->results.push_back(specOf(cast<MemRefType>(result.getType())));
     program->results.back().alias = alias;
   }
+  for (auto [spec, parts] : llvm::zip_equal(program->arguments, argumentParts))
+    spec.parts = std::move(parts);
+  for (auto [spec, parts] : llvm::zip_equal(program->results, resultParts))
+    spec.parts = std::move(parts);
   for (ElementsAttr constant : layout.constants) {
     FailureOr<std::vector<char>> bytes = bytesOf(constant);
     if (failed(bytes))

@@ -23,6 +23,7 @@ struct CompileOptions {
   int threads = 0;            ///< 0: from affinity and cgroup quota
   bool verifyEachPass = false;
   bool fusion = true;       ///< off: one kernel per operation, for bisecting
+  bool attention = true;    ///< off: attention is products and a softmax
   bool shareKernels = true; ///< off: compile all kernels anew, for measuring
 
   /// Sets `name` from text; a user error for an unknown name or bad value.
@@ -36,6 +37,9 @@ struct ValueSpec {
   std::vector<int64_t> shape;
   int64_t byteSize = 0;
   int64_t alias = -1; ///< of a result: the donated argument it may take over
+  /// Of a part of an array that is split over devices: how many parts each
+  /// dimension has, then the number of each device's part. Empty: not split.
+  std::vector<int64_t> parts = {};
 };
 
 /// A call that leaves generated code: a library routine or an FFI target.
@@ -95,6 +99,7 @@ using Object = std::shared_ptr<const std::vector<char>>;
 /// A compiled program: position-independent object code and what is needed to run it.
 struct Program {
   std::string name, isa, driverSymbol;
+  int64_t replicas = 1, partitions = 1;     ///< it runs on their product of devices at once
   std::vector<Object> objects;              ///< each after those that it calls, the driver's last
   std::vector<std::vector<char>> constants; ///< RunContext::constants
   std::vector<ValueSpec> arguments, results;

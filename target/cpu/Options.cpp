@@ -48,14 +48,17 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
     return setBool(fusion, name, value);
   if (name == "share-kernels")
     return setBool(shareKernels, name, value);
+  if (name == "attention")
+    return setBool(attention, name, value);
   return makeError(ErrorCode::BadOption,
                    "No such compile option: '" + name +
-                       "'; there are isa, threads, verify-each-pass, fusion and share-kernels");
+                       "'; there are isa, threads, verify-each-pass, fusion, attention and "
+                       "share-kernels");
 }
 
 uint64_t CompileOptions::hash() const {
   std::string key;
   llvm::raw_string_ostream(key) << isa << '|' << threads << '|' << verifyEachPass << '|' << fusion
-                                << '|' << shareKernels;
+                                << '|' << shareKernels << '|' << attention;
   return llvm::xxh3_64bits(llvm::StringRef(key));
 }

@@ -53,6 +53,7 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.matrixPushCyclesOfBytes = timing.matrixRowsOfBytes;
   machine.cores = chip.coresOfDevice();
   machine.farBytesPerCycle = timing.hbmBytesPerCycle / double(machine.cores);
+  machine.farGranule = timing.dmaGranule;
   machine.farLatency = timing.dmaLatency;
   machine.l2Bytes = vmemBytes;
   machine.rowLanes = options.rowTiles ? kLanes : 0;
@@ -72,6 +73,7 @@ private:
   llvm::Error findChip();
   llvm::Error lowerToSchedule();
   llvm::Error lowerToKernels();
+  int64_t coresFor(spokeshave::kernel::FuncOp op) const;
   llvm::Error emitCode();
   llvm::Error emitKernel(spokeshave::kernel::FuncOp op);
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
@@ -120,6 +122,7 @@ llvm::Error Compilation::lowerToSchedule() {
   graph::GraphOptions graphOptions;
   graphOptions.registerLoops = false; // 1024 lanes: a state of scalars leaves them idle
   graphOptions.fusion = options.fusion;
+  graphOptions.attention = options.attention;
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))
     return error;
@@ -133,6 +136,29 @@ llvm::Error Compilation::lowerToSchedule() {
   return llvm::Error::success();
 }
 
+/// Cores that may share the kernel: all of the device where half of the work is longer
+/// than it takes them to meet.
+int64_t Compilation::coresFor(kernel::FuncOp op) const {
+  int64_t cores = program->chip.coresOfDevice();
+  if (!options.megacore || cores < 2)
+    return 1;
+  for (const cpu::KernelInfo &info : program->stats.kernels) {
+    if (info.symbol != op.getSymName())
+      continue;
+    // A core's matrix units at a half of their peak, or an operation per lane and
+    // element: what HBM moves takes the cores together as long as one.
+    const machine::Chip &chip = program->chip;
+    bool isDot = false;
+    op.walk([&](kernel::TileDotOp) { isDot = true; });
+    double peak = double(chip.mxu.size * chip.mxu.size * chip.mxu.count) * chip.mxu.bf16Rate;
+    double lanes = double(kRegisterLanes * chip.vector.alus) / 2;
+    double cycles = double(info.flops) / (isDot ? peak : lanes);
+    return cycles * double(cores - 1) / double(cores) > double(program->timing.coreSync) ? cores
+                                                                                         : 1;
+  }
+  return cores;
+}
+
 llvm::Error Compilation::lowerToKernels() {
   DialectRegistry registry;
   kernel::registerKernelDialects(registry);
@@ -144,9 +170,11 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;
   stage.buffers = options.buffers;
-  for (auto op : module.getOps<kernel::FuncOp>())
+  for (auto op : module.getOps<kernel::FuncOp>()) {
+    stage.cores = coresFor(op);
     if (failed(kernel::stageBuffers(op, stage)))
       return diagnostics.take(ErrorCode::OutOfMemory, "a kernel does not fit the chip's VMEM");
+  }
   for (auto op : module.getOps<kernel::FuncOp>())
     if (failed(expandDots(op, program->timing)))
       return diagnostics.take(ErrorCode::UnsupportedProgram, "a matrix product cannot be lowered");

@@ -15,8 +15,10 @@ struct CompileOptions {
   std::string chip; ///< as machine::loadChip takes it: a name, a file, with settings
   bool verifyEachPass = false;
   bool fusion = true;          ///< off: one kernel per operation
+  bool attention = true;       ///< off: attention is products and a softmax
   bool rowTiles = true;        ///< off: lanes of a register run along one line only
   bool transcendentals = true; ///< off: polynomials instead of the chip's unit
+  bool megacore = true;        ///< off: one core of a device works alone
   int64_t buffers = 2;         ///< copies of a window in VMEM; 1: no overlap of transfers
   bool unrolling = true;       ///< off: loops keep their bodies
   bool pipelining = true;      ///< off: iterations of loops do not overlap

@@ -176,8 +176,18 @@ struct Kernel {
     std::vector<char> bytes;
   };
   std::vector<VmemData> data;
+  /// Bytes of VMEM below vmemBytes that the kernel uses as earlier kernels and
+  /// transfers of steps left them, in order of their offsets. The rest has no
+  /// sensible value when the kernel starts.
+  struct Kept {
+    int64_t offset = 0, bytes = 0;
+  };
+  std::vector<Kept> kept;
   std::vector<std::string> locations; ///< user's source lines
   int64_t vmemBytes = 0;
+  /// Cores that share the kernel's work. Each runs the same code, with its number as
+  /// the argument after the buffers.
+  int64_t cores = 1;
   /// Registers used, and spilled values; for reports.
   int64_t vectorRegisters = 0, scalarRegisters = 0, spills = 0;
 

@@ -35,6 +35,8 @@ using namespace spokeshave::kernel;
 /// Cycles of a step that its code is unrolled for: what begins and ends a block of
 /// code should be little beside it.
 constexpr int64_t kStepCycles = 1024;
+/// Cycles from a pop to the end of its sum's store, about.
+constexpr int64_t kTailCycles = 16;
 /// Cycles to fill and drain a pipeline, about.
 constexpr int64_t kDrainCycles = 400;
 
@@ -134,6 +136,7 @@ private:
   void swap();
   void push(const Step &step, int64_t slot);
   void pop(const Step &step, int64_t slot);
+  void popAhead(const Step &step);
 
   TileDotOp op;
   const Timing &timing;
@@ -146,7 +149,7 @@ private:
 
   // Of the present region.
   Part partRows, partColumns, partDepth;
-  int64_t slots = 1, lag = 1;                 ///< of a step; pushes ahead of pops
+  int64_t slots = 1, lag = 1, lead = 0;       ///< of a step; pushes ahead of pops
   int64_t chunks = 1, groups = 1, passes = 1; ///< steps
   bool adds = false;
 };
@@ -347,7 +350,14 @@ void Pipeline::push(const Step &step, int64_t slot) {
   }
 }
 
+void Pipeline::popAhead(const Step &step) {
+  for (int64_t i = 0; i < lead; ++i)
+    pop(step, i);
+}
+
 void Pipeline::pop(const Step &step, int64_t slot) {
+  if (slot >= slots)
+    return;
   auto plus = [&](Value a, Value b) -> Value {
     if (sum.isF32())
       return builder.create<arith::AddFOp>(loc, a, b);
@@ -388,8 +398,14 @@ void Pipeline::region(Part rows, Part columns, Part depthPart, bool addsHere) {
   partRows = rows, partColumns = columns, partDepth = depthPart, adds = addsHere;
   groups = llvm::divideCeil(columns.count, split.columnUnits * size);
   passes = llvm::divideCeil(depthPart.count, split.depthUnits * size);
-  int64_t pace = slotCycles(timing, pushCycles, split);
-  lag = std::min({slots, timing.resultTiles, (timing.matrix + 8) / pace + 2});
+  // Pops lag behind pushes by the units' latency. In a long step they begin some slots
+  // before the pushes do and end as many before them, so that the sums' additions and
+  // stores do not prolong it.
+  int64_t pace = slotCycles(timing, pushCycles, split), latency = (timing.matrix + 8) / pace + 2;
+  lead = llvm::divideCeil(kTailCycles, pace);
+  if (slots <= latency + lead || latency + lead > timing.resultTiles)
+    lead = 0;
+  lag = std::min({slots, timing.resultTiles, latency + lead});
   int64_t steps = chunks * groups * passes;
 
   Digits zero{constant(0), constant(0), constant(0)};
@@ -417,11 +433,13 @@ void Pipeline::region(Part rows, Part columns, Part depthPart, bool addsHere) {
     Step afterNext = stepAt(two);
     for (int64_t i = 0; i < slots; ++i) {
       int64_t slot = lag + i;
+      if (i == 0)
+        popAhead(here);
       if (slot == slots)
         swap();
       push(slot < slots ? here : follows, slot % slots);
       latch(slot < slots ? follows : afterNext, slot % slots);
-      pop(here, i);
+      pop(here, i + lead);
     }
     builder.create<scf::YieldOp>(loc, ValueRange{in[3], in[5], in[6], afterNext.a, afterNext.b,
                                                  afterNext.c, two.pass, two.group, two.chunk});
@@ -429,10 +447,11 @@ void Pipeline::region(Part rows, Part columns, Part depthPart, bool addsHere) {
     pass = loop.getResult(2);
   }
   current.addsMask = addsMaskOf(pass);
+  popAhead(current);
   for (int64_t i = 0; i < slots; ++i) {
     if (lag + i < slots)
       push(current, lag + i);
-    pop(current, i);
+    pop(current, i + lead);
   }
   if (steps > 1) // drops what was latched of a step that does not come
     swap();

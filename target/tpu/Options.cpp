@@ -22,16 +22,18 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
   }
   bool *option = llvm::StringSwitch<bool *>(name)
                      .Case("fusion", &fusion)
+                     .Case("attention", &attention)
                      .Case("row-tiles", &rowTiles)
                      .Case("transcendentals", &transcendentals)
                      .Case("unrolling", &unrolling)
                      .Case("pipelining", &pipelining)
+                     .Case("megacore", &megacore)
                      .Case("verify-each-pass", &verifyEachPass)
                      .Default(nullptr);
   if (!option)
     return makeError(ErrorCode::BadOption,
                      "No such compile option of the chip: '" + name +
-                         "'; there are buffers, fusion, pipelining, row-tiles, "
+                         "'; there are attention, buffers, fusion, megacore, pipelining, row-tiles, "
                          "transcendentals, unrolling and verify-each-pass");
   std::optional<bool> parsed = llvm::StringSwitch<std::optional<bool>>(value.lower())
                                    .Cases("1", "true", "on", "yes", true)

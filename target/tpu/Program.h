@@ -27,11 +27,18 @@ struct BufferRef {
 };
 
 struct Step {
-  enum class Kind : uint8_t { Launch, Copy, While, Case } kind = Kind::Launch;
+  /// Start: begins a transfer of all bytes of `buffers[0]` from or to VMEM, which goes
+  /// on while later steps run, with the bandwidth that their kernels leave. Wait: until
+  /// all transfers with the semaphore are done. Kernels that use what was moved say so
+  /// (Kernel::kept). Using either side of a transfer before its Wait is an error.
+  enum class Kind : uint8_t { Launch, Copy, While, Case, Start, Wait } kind = Kind::Launch;
   uint32_t kernel = 0;            ///< Launch
-  std::vector<BufferRef> buffers; ///< Launch; Copy: source, target; While, Case: predicate
+  std::vector<BufferRef> buffers; ///< Launch; Copy: source, target; While, Case: predicate; Start
   int64_t trips = -1;             ///< While: known number of trips, or -1
   bool isIf = false;              ///< Case on an i1: true is branch 0
+  bool toVmem = true;             ///< Start: from HBM; else the other way round
+  int64_t vmemOffset = 0;         ///< Start: in bytes
+  int64_t semaphore = 0;          ///< Start, Wait
   /// While: condition, body. Case: the branches.
   std::vector<std::vector<Step>> blocks;
   std::string location;

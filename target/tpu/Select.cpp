@@ -26,9 +26,11 @@ FailureOr<Kernel> Selector::run() {
   kernel.name = source.getSymName().str();
   kernel.vmemBytes = llvm::alignTo(source.getScratchBytes(), kRegisterBytes);
   beginBlock();
-  Reg task = newReg(File::Scalar);
-  values[source.getTask()] = task;
-  emitScalar(Opcode::Constant, task);
+  // Of a staged kernel the number of the task is that of the core.
+  kernel.cores = std::max<int64_t>(1, source.getTasks());
+  Reg core = newReg(File::Scalar);
+  values[source.getTask()] = core;
+  emitScalar(Opcode::Argument, core).imm = source.getBuffers().size();
   if (failed(selectBlock(source.getBlock())))
     return failure();
   emitScalar(Opcode::Halt, {});

@@ -51,6 +51,7 @@ Timing timingOf(const machine::Chip &chip) {
   timing.matrixLatch = std::max<int64_t>(1, chip.mxu.weightLoad / (chip.mxu.size / kSublanes));
   timing.weightSets = chip.mxu.weightSets;
   timing.resultTiles = chip.mxu.resultTiles;
+  timing.roundToBf16 = chip.vector.bf16 ? 1 : 2;
   timing.branchDelay = chip.scalar.branchDelay;
 
   timing.clock = chip.core.clock;
@@ -59,6 +60,7 @@ Timing timingOf(const machine::Chip &chip) {
   timing.dmaGranule = chip.dma.granule;
   timing.dmaIssue = chip.dma.issue;
   timing.launch = int64_t(chip.cycles(chip.cost.kernelOverhead));
+  timing.coreSync = int64_t(chip.cycles(chip.cost.coreSync));
   return timing;
 }
 
@@ -96,6 +98,10 @@ int64_t Timing::occupancy(const Instruction &instruction) const {
   case Opcode::RemS:
   case Opcode::RemU:
     registers = isVector ? divide / 2 : 1; // a sequence, on a vector ALU
+    break;
+  case Opcode::ConvertF:
+    if (isVector && instruction.type == ElementType::BF16)
+      registers = roundToBf16;
     break;
   case Opcode::MatrixPush:
     return pushCycles(instruction.from);

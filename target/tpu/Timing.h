@@ -36,6 +36,9 @@ struct Timing {
   /// Emulated elements of 64 bits: cycles for one instruction of 32.
   int64_t wideFactor = 8;
 
+  /// ALU operations that round a register of f32 to bf16.
+  int64_t roundToBf16 = 2;
+
   /// Cycles lost at a taken branch.
   int64_t branchDelay = 4;
 
@@ -46,6 +49,8 @@ struct Timing {
   int64_t dmaIssue = 20;         ///< cycles between two starts
   /// Cycles of a launch beyond the kernel's own.
   int64_t launch = 1000;
+  /// More cycles of a launch that several cores share.
+  int64_t coreSync = 0;
   double clock = 1.5e9; ///< Hz
 
   /// Cycles from issue until the result may be read.

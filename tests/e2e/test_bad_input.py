@@ -41,11 +41,12 @@ def test_dynamic_shapes_are_refused(ours):
 
 def test_unsupported_op_names_op(ours):
     text = """
-    func.func public @main(%t: !stablehlo.token) -> (tensor<4xf32>, !stablehlo.token) {
-      %0:2 = "stablehlo.infeed"(%t) {infeed_config = ""} : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)
-      return %0#0, %0#1 : tensor<4xf32>, !stablehlo.token
+    func.func public @main(%a: tensor<f32>, %b: tensor<f32>) -> tensor<4xf32> {
+      %s = stablehlo.constant dense<4> : tensor<1xi64>
+      %0 = "stablehlo.rng"(%a, %b, %s) {rng_distribution = #stablehlo<rng_distribution UNIFORM>} : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
     }"""
-    with pytest.raises(Exception, match="infeed"):
+    with pytest.raises(Exception, match="stablehlo.rng"):
         compile_text(text)
 
 

@@ -163,7 +163,7 @@ def test_figures_and_peaks():
     figures = timing.figures_of("v5e:vmem=16MiB,hbm=0.8TB/s")
     assert figures["memory.vmem"] == 16 * 2**20 and figures["memory.hbm_bandwidth"] == 0.8e12
     assert figures["core.megacore"] == 0 and figures["core.clock"] == 1.5e9
-    assert timing.peak_flops(figures) == pytest.approx(196.6e12, rel=1e-3)
+    assert timing.peak_flops(figures)["bf16"] == pytest.approx(196.6e12, rel=1e-3)
 
 
 def test_text_on_pages_is_escaped():
@@ -198,12 +198,32 @@ def test_advice_names_the_figure():
     kernel = dict(
         name="k", launches=4, cycles=10_000, microseconds=7, bound="HBM", location="a.py:1",
         dma_stall_cycles=4_000, matrix_stall_cycles=0, hbm_bytes=5_000_000, transfers=50_000,
-        minimum_hbm_bytes=1_000_000, flops=0, spills=3, vmem_bytes=2**20,
+        minimum_hbm_bytes=1_000_000, flops=0, spills=3, vmem_bytes=2**20, cores=1, matrix_type="",
         busy=dict(matrix=0, hbm=0.9, cross_lane=0.1),
     )  # fmt: skip
-    program = dict(cycles=10_000, hbm_bytes_per_cycle=500, launch_cycles=1_000, kernels=[kernel])
+    program = dict(
+        cycles=10_000, hbm_bytes_per_cycle=500, launch_cycles=1_000, cores=1, kernels=[kernel]
+    )  # fmt: skip
     (found,), _ = explain.explain(program, figures)
     advice = "\n".join(found.advice)
     assert "5.0 times its arrays" in advice and "waits 40% for transfers of 100 B" in advice
     assert "3 values are spilled" in advice and "40% of the time is 4 launches" in advice
     assert found.roof == "HBM" and found.share == 1
+
+
+def test_advice_of_cores_and_of_types():
+    figures = timing.figures_of("v5p")
+    kernel = dict(
+        name="k", launches=1, cycles=10_000, microseconds=7, bound="XLU", location="a.py:1",
+        dma_stall_cycles=0, matrix_stall_cycles=0, hbm_bytes=1_000, transfers=1,
+        minimum_hbm_bytes=1_000, flops=2e9, spills=0, vmem_bytes=2**20, cores=1, matrix_type="bf16",
+        busy=dict(matrix=0.1, hbm=0.1, cross_lane=0.8),
+    )  # fmt: skip
+    program = dict(
+        cycles=10_000, hbm_bytes_per_cycle=500, launch_cycles=1_000, cores=2, kernels=[kernel]
+    )  # fmt: skip
+    (found,), _ = explain.explain(program, figures)
+    advice = "\n".join(found.advice)
+    assert "cross-lane unit busy 80%" in advice and "runs on 1 of 2 cores" in advice
+    assert found.roof == "MXU"
+    assert found.roofline_us == pytest.approx(2e9 / timing.peak_flops(figures)["bf16"] * 1e6)

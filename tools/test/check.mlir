@@ -12,14 +12,13 @@
 // RUN: not spokeshave check --suite %t/suite --target tpu 2>&1 | FileCheck %s --check-prefix=TARGET
 // ALL-DAG: cases.mlir:{{[0-9]+}} @wrong on reference: failed: {{.*}}cases.mlir:[[#]]:3: 'check.expect_eq_const' op failed: at [1] 5
 // ALL-DAG: cases.mlir:{{[0-9]+}} @wrong on cpu: failed: {{.*}}'check.expect_eq_const' op failed: at [1] 5
-// ALL-DAG: @two on cpu: many devices: SKS-U003: needs 2 devices
 // ALL-DAG: @probe on cpu: not supported: SKS-U003: expects what a probe within a region saw
 // ALL-DAG: spokeshave: SKS-I001: reference: 83.3% of the cases pass, 100.0% are required
 // ALL-DAG: reference: 5 of 6 cases pass (83.3%), 1 fail
-// ALL-DAG: cpu: 3 of 5 cases pass (60.0%), 1 fail, 1 are not supported; 1 more need several devices
+// ALL-DAG: cpu: 4 of 6 cases pass (66.7%), 1 fail, 1 are not supported
 // JSON: "case": "cases.mlir:{{[0-9]+}} @sum"
 // JSON: "status": "passed"
-// PAGE: | cases.mlir | 5/6 | 3/6 |
+// PAGE: | cases.mlir | 5/6 | 4/6 |
 // PAGE: ## Not passed on cpu
 // ONLY: reference: 1 of 1 cases pass (100.0%)
 // ONLY: cpu: 1 of 1 cases pass (100.0%)

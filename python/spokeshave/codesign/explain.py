@@ -31,7 +31,8 @@ _UNITS = {
 class Chip:
     """What the rules need of a chip, in base units."""
 
-    flops: float  # bf16, of a device a second
+    flops: dict[str, float]  # by the type of the factors, of a device a second
+    cores: int  # of a device
     vmem: float
     clock: float
     hbm_bytes_per_cycle: float
@@ -82,6 +83,11 @@ def _of_bound(kernel: Kernel, chip: Chip) -> list[str]:
         ]
     if bound == "VPU":
         return [f"{unit} busy {share:.0%} of the time: fewer operations per element, or more slots"]
+    if bound == "XLU":
+        return [
+            f"cross-lane unit busy {busy['cross_lane']:.0%} of the time: reduce along sublanes or across"
+            " registers first, or lay the data out such that fewer lanes move"
+        ]
     if bound == "VMEM ports":
         return [
             f"{unit} busy {share:.0%} of the time: keep values in registers over more operations"
@@ -121,7 +127,12 @@ def _of_waits(kernel: Kernel, chip: Chip) -> list[str]:
         )
     if k["spills"]:
         lines.append(f"{k['spills']} values are spilled to VMEM: smaller blocks")
-    if k["busy"]["cross_lane"] > 0.3:
+    if k["cores"] < chip.cores and k["bound"] not in ("HBM", "launch"):
+        lines.append(
+            f"runs on {k['cores']} of {chip.cores} cores: it has one task, writes what others write, or"
+            " is too short for them to meet; more rows would give each core its part"
+        )
+    if k["busy"]["cross_lane"] > 0.3 and k["bound"] != "XLU":
         lines.append(
             f"cross-lane unit busy {k['busy']['cross_lane']:.0%}: reduce along sublanes or across"
             " registers first"
@@ -133,6 +144,7 @@ def explain(report: dict[str, Any], figures: dict[str, float]) -> tuple[list[Ker
     """Kernels of a time report, the longest first."""
     chip = Chip(
         flops=timing.peak_flops(figures),
+        cores=report["cores"],
         vmem=figures["memory.vmem"],
         clock=figures["core.clock"],
         hbm_bytes_per_cycle=report["hbm_bytes_per_cycle"],
@@ -144,7 +156,7 @@ def explain(report: dict[str, Any], figures: dict[str, float]) -> tuple[list[Ker
         # Sums of elements are not the matrix units' work.
         flops = k["flops"] if k["busy"]["matrix"] else 0
         limits = {
-            "MXU": flops / chip.flops * 1e6,
+            "MXU": flops / chip.flops[k["matrix_type"] or "bf16"] * 1e6,
             "HBM": k["minimum_hbm_bytes"] / chip.hbm_bytes_per_cycle / chip.clock * 1e6,
         }
         roof = max(limits, key=limits.get)

@@ -10,6 +10,7 @@ _COLOURS = {
     "MXU": "#2b6cb0",
     "HBM": "#c05621",
     "VPU": "#2f855a",
+    "XLU": "#9ae6b4",
     "VMEM ports": "#6b46c1",
     "latency": "#718096",
     "scalar core": "#b7791f",

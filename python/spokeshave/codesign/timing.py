@@ -90,11 +90,16 @@ def area(figures: dict[str, float]) -> float:
     )
 
 
-def peak_flops(figures: dict[str, float]) -> float:
-    """Of a device a second, operands in bf16."""
+def peak_flops(figures: dict[str, float]) -> dict[str, float]:
+    """Of a device a second, by the type of the operands: bf16, f8, int8."""
     cores = figures["core.count"] if figures["core.megacore"] else 1
-    macs = figures["mxu.count"] * figures["mxu.size"] ** 2 * figures["mxu.bf16_rate"]
-    return 2 * cores * macs * figures["core.clock"]
+    cells = cores * figures["mxu.count"] * figures["mxu.size"] ** 2
+    # A rate of zero: such operands go through as bf16.
+    rates = {kind: figures[f"mxu.{kind}_rate"] for kind in ("bf16", "f8", "int8")}
+    return {
+        kind: 2 * cells * (rate or rates["bf16"]) * figures["core.clock"]
+        for kind, rate in rates.items()
+    }
 
 
 def time_program(program: Program, chip: str, timeout: float = 600) -> tuple[dict | None, str]:

@@ -1,0 +1,129 @@
+//===- Dma.cpp - transfers between HBM and a core's VMEM -------------------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/tpu/Dma.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+namespace spokeshave::runtime::tpu {
+
+const Transfer *Dma::conflictOf(const Transfer &made) const {
+  bool ofStep = made.semaphore >= kStepSemaphores;
+  for (const Transfer &other : transfers) {
+    if ((made.writesVmem || other.writesVmem) && made.vmem.meets(other.vmem))
+      return &other;
+    // Within a kernel, boxes of one buffer may lie between each other in HBM.
+    bool apart = ofStep != (other.semaphore >= kStepSemaphores);
+    if (apart && !(made.writesVmem && other.writesVmem) && made.hbm.meets(other.hbm))
+      return &other;
+  }
+  return nullptr;
+}
+
+int64_t Dma::start(Transfer made, int64_t cycle, int64_t runs, int64_t run) {
+  constexpr int64_t kBurst = 32; // bytes that HBM gives at once
+  int64_t bytes = runs * int64_t(llvm::alignTo(run, kBurst));
+  int64_t moved = runs * std::max<int64_t>(llvm::alignTo(run, kBurst), timing.dmaGranule);
+  int64_t flow = int64_t(double(moved) / timing.hbmBytesPerCycle);
+  int64_t begin = std::max({cycle, engineFree, channel.free});
+  spend(begin, transfers.size());
+  channel.free = begin + flow;
+  channel.spare = std::max(channel.spare, channel.free);
+  engineFree = begin + flow + timing.dmaIssue;
+  made.done = engineFree + timing.dmaLatency;
+  transfers.push_back(made);
+  return bytes;
+}
+
+void Dma::startBehind(Transfer made, int64_t cycle, int64_t bytes) {
+  made.remaining = std::max<int64_t>(1, int64_t(double(bytes) / timing.hbmBytesPerCycle));
+  made.from = cycle + timing.dmaIssue;
+  transfers.push_back(made);
+}
+
+void Dma::occupy(int64_t begin, int64_t end) {
+  spend(std::max(begin, channel.free), transfers.size());
+  channel.free = std::max(channel.free, end);
+  channel.spare = std::max(channel.spare, channel.free);
+}
+
+void Dma::spend(int64_t until, size_t count) {
+  for (Transfer &transfer : llvm::MutableArrayRef(transfers).take_front(count)) {
+    if (!transfer.remaining)
+      continue;
+    int64_t begin = std::max(channel.spare, transfer.from);
+    int64_t used = std::min(transfer.remaining, until - begin);
+    if (used <= 0)
+      return; // in the order of their starts
+    channel.spare = begin + used;
+    transfer.remaining -= used;
+    if (!transfer.remaining)
+      transfer.done = channel.spare + timing.dmaLatency;
+  }
+}
+
+int64_t Dma::wait(int64_t semaphore, int64_t cycle, int64_t *done) {
+  // Until the last of them is done, nothing else starts on this core.
+  for (size_t count = transfers.size(); count; --count)
+    if (transfers[count - 1].semaphore == semaphore) {
+      spend(INT64_MAX, count);
+      break;
+    }
+  int64_t last = 0;
+  llvm::erase_if(transfers, [&](const Transfer &transfer) {
+    if (transfer.semaphore != semaphore)
+      return false;
+    last = std::max(last, transfer.done);
+    return true;
+  });
+  if (done)
+    *done = last;
+  return std::max(cycle, last);
+}
+
+int64_t Dma::waitForKernel(int64_t cycle) {
+  llvm::erase_if(transfers, [&](const Transfer &transfer) {
+    if (transfer.semaphore >= kStepSemaphores)
+      return false;
+    cycle = std::max(cycle, transfer.done);
+    return true;
+  });
+  return cycle;
+}
+
+void Dma::save(int64_t cycle, std::vector<int64_t> &state) const {
+  auto after = [&](int64_t when) { return std::max<int64_t>(0, when - cycle); };
+  state.push_back(after(engineFree));
+  state.push_back(after(channel.free));
+  // What the channel had left before the first transfer that could have had it is lost.
+  auto waiting = llvm::find_if(transfers, [](const Transfer &t) { return t.remaining > 0; });
+  state.push_back(waiting == transfers.end() ? after(channel.spare)
+                                             : std::max(channel.spare, waiting->from) - cycle);
+  for (const Transfer &t : transfers) {
+    state.insert(state.end(),
+                 {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin, t.hbm.end,
+                  t.remaining ? 0 : after(t.done), t.remaining, t.remaining ? t.from - cycle : 0});
+  }
+}
+
+void Dma::restore(int64_t cycle, llvm::ArrayRef<int64_t> state) {
+  engineFree = cycle + state[0];
+  channel.free = cycle + state[1];
+  channel.spare = cycle + state[2];
+  transfers.clear();
+  for (state = state.drop_front(3); !state.empty(); state = state.drop_front(9)) {
+    Transfer t;
+    t.semaphore = state[0], t.writesVmem = state[1];
+    t.vmem = {state[2], state[3]}, t.hbm = {state[4], state[5]};
+    t.done = cycle + state[6], t.remaining = state[7], t.from = cycle + state[8];
+    transfers.push_back(t);
+  }
+}
+
+} // namespace spokeshave::runtime::tpu
