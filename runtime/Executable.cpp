@@ -356,8 +356,12 @@ llvm::Error Executable::execute(const ExecuteArgs &args) const {
 
   Run run;
   run.environment = {args.pool ? args.pool : &ThreadPool::global(),
-                     args.cancel ? args.cancel->address() : &kNeverCancelled, args.runId,
-                     args.deviceOrdinal, args.userData, args.exchange, args.device};
+                     args.cancel ? args.cancel->address() : &kNeverCancelled,
+                     args.runId,
+                     args.deviceOrdinal,
+                     args.userData,
+                     args.exchange,
+                     args.device};
   run.maxThreads = args.maxThreads;
   run.specs = &program.calls;
   run.calls = &impl->calls;

@@ -161,8 +161,8 @@ template <typename Archive, Is<cpu::CompileStats> T> void field(Archive &archive
 
 template <typename Archive, Is<cpu::Program> T> void field(Archive &archive, T &program) {
   fields(archive, program.name, program.isa, program.driverSymbol, program.replicas,
-         program.partitions, program.objects,
-         program.constants, program.arguments, program.results, program.calls, program.stats);
+         program.partitions, program.objects, program.constants, program.arguments, program.results,
+         program.calls, program.stats);
 }
 
 /// What code for `isa` may use here: LLVM's feature string for this machine. An
