@@ -97,6 +97,9 @@ llvm::Expected<bool> Core::executeRuns(const Instruction &instruction, int64_t b
     begin = std::min(begin, base + offsetOf(lane));
     end = std::max(end, base + offsetOf(to) + bytes);
   }
+  // That counts lanes between which are off: where they would matter, each lane counts.
+  if (mask && (begin < 0 || end > kernel->vmemBytes || dma.conflictOf(Range{begin, end}, stores)))
+    return false;
   llvm::Expected<char *> memory = vmemAt(instruction, begin, end, stores);
   if (!memory)
     return memory.takeError();
