@@ -9,7 +9,7 @@
 // CHECK-COUNT-1: kernel.func
 // CHECK: kernel.dma_start
 // CHECK: kernel.matrix_latch {{.*}}transposed
-// CHECK: arith.cmpi sle
+// CHECK: arith.cmpi sge, {{.*}} : vector<1024xi32>
 // CHECK: arith.maximumf
 // CHECK: math.exp2
 // CHECK: kernel.matrix_latch
