@@ -15,6 +15,14 @@ using namespace spokeshave;
 using namespace spokeshave::kernel;
 namespace hlo = spokeshave::stablehlo;
 
+Index UnitDotLowering::makeProbe(int64_t extent) {
+  // No constant: quotients of it would fold.
+  Value any =
+      builder.create<arith::AddIOp>(loc(), lowering.kernel.getTask(), index(dims.size() + 1));
+  dims.push_back({any, 1, extent, -1});
+  return emitter.space().variable(any, 0, std::max<int64_t>(extent - 1, 1));
+}
+
 /// Variables that stand for any batch, row, column and step of k. No code remains
 /// of them.
 void UnitDotLowering::makeProbes() {
@@ -269,9 +277,8 @@ bool kernel::suitsUnits(const FusionLowering &lowering, const MatrixProblem &pro
     return isa<IntegerType>(element) && element.getIntOrFloatBitWidth() <= 8 &&
            element.getIntOrFloatBitWidth() > 1;
   };
-  return (accumulator.isF32() ||
-          (accumulator.isInteger(32) && lowering.machine.matrixPushCyclesOfBytes)) &&
-         fits(problem.left) && fits(problem.right);
+  return (accumulator.isF32() || accumulator.isInteger(32)) && fits(problem.left) &&
+         fits(problem.right);
 }
 
 int64_t kernel::outerExtentOfLeft(const MatrixProblem &problem) {
