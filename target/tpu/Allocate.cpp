@@ -6,8 +6,8 @@
 // Linear scan (Poletto and Sarkar, 1999) with holes: a register may hold another
 // value where an interval has no need of it. Where a file is full, the interval that
 // ends last is spilled to VMEM: a load before each use, a store after each
-// definition; then all is done once more. Of free registers the one is taken that
-// has been idle for longest, to leave bundling few false dependences.
+// definition; then all is done once more. Registers that are equally free are taken
+// in turn, to leave bundling few false dependences.
 //
 // The steady states of pipelined loops have their bundles already: only registers
 // are filled in. Intervals that they use are never spilled; where that leaves too few
@@ -38,6 +38,7 @@ private:
   /// A register of the machine: what is taken of it, by the begin of the stretch.
   struct Place {
     std::map<int64_t, std::pair<int64_t, uint32_t>> taken; ///< end, and interval
+    int64_t lastEnd = -1;                                  ///< of all that was ever there
   };
 
   int64_t sizeOf(File file) const {
@@ -48,10 +49,14 @@ private:
   /// Assigns registers; returns those that must be spilled, by number.
   llvm::DenseSet<uint32_t> scan();
   void findFixed();
-  /// Intervals that are in the way of `interval` at a place; the end of the last
-  /// stretch before it.
+  /// Where an interval is between others: the end of the last stretch before it, the
+  /// begin of the first one behind it.
+  struct Gap {
+    int64_t before = -1, behind = INT64_MAX;
+  };
+  /// Intervals that are in the way of `interval` at a place.
   llvm::SmallVector<uint32_t, 4> conflicts(const Place &place, const Interval &interval,
-                                           int64_t &idleSince) const;
+                                           Gap &gap) const;
   void occupy(Place &place, uint32_t number);
   void release(Place &place, uint32_t number);
   bool maySpill(uint32_t reg) const { return !spillCode.contains(reg) && !fixed.contains(reg); }
@@ -69,9 +74,12 @@ private:
 };
 
 llvm::SmallVector<uint32_t, 4> Allocator::conflicts(const Place &place, const Interval &interval,
-                                                    int64_t &idleSince) const {
+                                                    Gap &gap) const {
   llvm::SmallVector<uint32_t, 4> found;
-  idleSince = -1;
+  gap = {place.lastEnd, INT64_MAX};
+  if (place.lastEnd < interval.begin())
+    return found;
+  gap.before = -1;
   for (auto [number, segment] : llvm::enumerate(interval.segments)) {
     auto it = place.taken.upper_bound(segment.begin);
     if (it != place.taken.begin()) {
@@ -79,11 +87,13 @@ llvm::SmallVector<uint32_t, 4> Allocator::conflicts(const Place &place, const In
       if (before->second.first >= segment.begin)
         it = before;
       else if (number == 0)
-        idleSince = before->second.first;
+        gap.before = before->second.first;
     }
     for (; it != place.taken.end() && it->first <= segment.end; ++it)
       if (!llvm::is_contained(found, it->second.second))
         found.push_back(it->second.second);
+    if (number + 1 == interval.segments.size() && it != place.taken.end())
+      gap.behind = it->first;
   }
   return found;
 }
@@ -91,6 +101,7 @@ llvm::SmallVector<uint32_t, 4> Allocator::conflicts(const Place &place, const In
 void Allocator::occupy(Place &place, uint32_t number) {
   for (const Segment &segment : intervals[number].segments)
     place.taken[segment.begin] = {segment.end, number};
+  place.lastEnd = std::max(place.lastEnd, intervals[number].end());
 }
 
 void Allocator::release(Place &place, uint32_t number) {
@@ -123,16 +134,18 @@ llvm::DenseSet<uint32_t> Allocator::scan() {
   for (uint32_t number = 0; number < intervals.size(); ++number) {
     const Interval &interval = intervals[number];
     std::vector<Place> &places = files[interval.reg.file];
-    // The register that has been idle for longest; else the one whose only value
-    // here ends last, if that is after this one's end.
-    int64_t oldest = INT64_MAX, latest = maySpill(interval.reg.number) ? interval.end() : -1;
+    // The register that is next needed soonest (so that long stretches stay free for
+    // values around a loop's back edge), of these the one that has been idle for
+    // longest; else the one whose only value here ends last, if after this one's end.
+    std::pair<int64_t, int64_t> tightest{INT64_MAX, INT64_MAX};
+    int64_t latest = maySpill(interval.reg.number) ? interval.end() : -1;
     uint32_t best = UINT32_MAX, victim = UINT32_MAX, victimPlace = 0;
     for (uint32_t p = 0; p < places.size(); ++p) {
-      int64_t idleSince;
-      auto found = conflicts(places[p], interval, idleSince);
+      Gap gap;
+      auto found = conflicts(places[p], interval, gap);
       if (found.empty()) {
-        if (idleSince < oldest)
-          oldest = idleSince, best = p;
+        if (std::pair(gap.behind, gap.before) < tightest)
+          tightest = {gap.behind, gap.before}, best = p;
         continue;
       }
       const Interval &other = intervals[found[0]];

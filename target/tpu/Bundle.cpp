@@ -300,7 +300,7 @@ void BlockScheduler::write() {
 void BlockScheduler::run() {
   addRegisterEdges();
   addMemoryDependences(block.instructions, timing, false, graph);
-  addQueueDependences(block.instructions, graph);
+  addQueueDependences(block.instructions, timing, graph);
   findHeights();
   place();
   write();

@@ -76,7 +76,6 @@ private:
   int64_t coresFor(spokeshave::kernel::FuncOp op) const;
   llvm::Error emitCode();
   llvm::Error emitKernel(spokeshave::kernel::FuncOp op);
-  llvm::Error overlapAndAllocate(Kernel &kernel);
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
   void show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print);
   void showModule(llvm::StringRef level) {
@@ -195,25 +194,6 @@ llvm::Error Compilation::lowerToKernels() {
   return llvm::Error::success();
 }
 
-/// Loops whose steady state finds too few registers get another one that does with
-/// fewer, and in the end none.
-llvm::Error Compilation::overlapAndAllocate(Kernel &kernel) {
-  const Kernel before = kernel;
-  llvm::DenseMap<uint32_t, unsigned> timesCrowded;
-  for (;;) {
-    if (options.pipelining)
-      pipelineLoops(kernel, program->timing, timesCrowded);
-    llvm::SmallVector<uint32_t> crowded;
-    if (llvm::Error error = allocateRegisters(kernel, program->timing, crowded))
-      return error;
-    if (crowded.empty())
-      return llvm::Error::success();
-    for (uint32_t loop : crowded)
-      ++timesCrowded[loop];
-    kernel = before;
-  }
-}
-
 llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
   FailureOr<Kernel> made = selectInstructions(op);
   if (failed(made))
@@ -223,7 +203,7 @@ llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
     llvm::raw_string_ostream os(selected);
     made->print(os);
   }
-  if (llvm::Error error = overlapAndAllocate(*made))
+  if (llvm::Error error = overlapAndAllocate(*made, program->timing, options.pipelining))
     return error;
   // Tables and spilled registers came after the buffers were staged.
   if (made->vmemBytes > vmemBytes)

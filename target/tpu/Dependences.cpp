@@ -163,8 +163,13 @@ void addMemoryDependences(llvm::ArrayRef<Instruction> code, const Timing &timing
   MemoryOrder(code, timing, isLoop, graph).run();
 }
 
-void addQueueDependences(llvm::ArrayRef<Instruction> code, DependenceGraph &graph) {
-  std::map<int64_t, uint32_t> lastIn, lastPop;
+void addQueueDependences(llvm::ArrayRef<Instruction> code, const Timing &timing,
+                         DependenceGraph &graph) {
+  struct Queue {
+    llvm::SmallVector<uint32_t> in, pushes, pops;
+    llvm::SmallVector<size_t> pushedBefore; ///< each pop, in the order of the code
+  };
+  std::map<int64_t, Queue> queues;
   std::optional<uint32_t> lastMisc;
   for (uint32_t i = 0; i < code.size(); ++i) {
     const Instruction &here = code[i];
@@ -176,13 +181,24 @@ void addQueueDependences(llvm::ArrayRef<Instruction> code, DependenceGraph &grap
     }
     if (unit != Unit::MatrixPush && unit != Unit::MatrixPop)
       continue;
+    Queue &queue = queues[here.imm];
     bool pops = unit == Unit::MatrixPop;
-    if (auto in = lastIn.find(here.imm); in != lastIn.end())
-      graph.add(in->second, i, pops ? 0 : 1); // the queues wait by themselves
-    if (auto pop = lastPop.find(here.imm); pops && pop != lastPop.end())
-      graph.add(pop->second, i, 1);
-    (pops ? lastPop : lastIn)[here.imm] = i;
+    if (!queue.in.empty())
+      graph.add(queue.in.back(), i, pops ? 0 : 1); // the queues wait by themselves
+    if (pops && !queue.pops.empty())
+      graph.add(queue.pops.back(), i, 1);
+    if (pops)
+      queue.pushedBefore.push_back(queue.pushes.size());
+    (pops ? queue.pops : queue.in).push_back(i);
+    if (here.op == Opcode::MatrixPush)
+      queue.pushes.push_back(i);
   }
+  // Rows move up past pops by as many as have room for their results in any case.
+  size_t room = std::max<int64_t>(1, timing.resultTiles / 4);
+  for (auto &[number, queue] : queues)
+    for (auto [pop, before] : llvm::zip_equal(queue.pops, queue.pushedBefore))
+      if (before + room < queue.pushes.size())
+        graph.add(pop, queue.pushes[before + room], 1);
 }
 
 } // namespace spokeshave::tpu

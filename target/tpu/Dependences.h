@@ -45,8 +45,9 @@ void addMemoryDependences(llvm::ArrayRef<Instruction> code, const Timing &timing
                           DependenceGraph &graph);
 
 /// Matrix units take in pushes and weights in their order, and give out results in
-/// theirs; a pop waits for the pushes before it, not these for pops. Transfers, waits
-/// and their counts keep their order.
-void addQueueDependences(llvm::ArrayRef<Instruction> code, DependenceGraph &graph);
+/// theirs; a pop waits for the pushes before it, pushes not for the next few pops.
+/// Transfers, waits and their counts keep their order.
+void addQueueDependences(llvm::ArrayRef<Instruction> code, const Timing &timing,
+                         DependenceGraph &graph);
 
 } // namespace spokeshave::tpu

@@ -72,9 +72,13 @@ std::vector<Interval> findIntervals(const Kernel &kernel, const Liveness &livene
       --at;
       if (here.dst) {
         int64_t &end = endOf[here.dst.number];
-        // What nobody reads still arrives; in a steady state at any time.
-        int64_t dead = block.isPipelined() ? last : 2 * at + 1;
-        add(here.dst, 2 * at + 1, end < 0 ? dead : end);
+        // What nobody reads in the block still arrives: in a steady state perhaps only
+        // in the next pass.
+        bool isRead = end >= 0 && (end < last || liveness.liveIn[number].test(here.dst.number));
+        if (block.isPipelined() && !isRead)
+          add(here.dst, 2 * count, last);
+        else
+          add(here.dst, 2 * at + 1, end < 0 ? 2 * at + 1 : end);
         end = -1;
       }
       for (Reg source : here.sources())

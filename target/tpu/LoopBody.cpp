@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "target/tpu/LoopBody.h"
 
+#include "target/tpu/LinearForms.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -21,16 +23,27 @@ int64_t LoopBody::invariants(File file) const {
   return found.size();
 }
 
+int64_t LoopBody::addressLead(uint32_t number, const ModuloSchedule &schedule) const {
+  Source address = sources[number][0];
+  if (!slopes[number] || address.writer < 0)
+    return 0;
+  int64_t spare = schedule.cycles[number] + schedule.interval * int64_t(address.distance) -
+                  schedule.cycles[address.writer] - latencies[address.writer];
+  return std::max<int64_t>(0, spare) / schedule.interval;
+}
+
 std::vector<int64_t> LoopBody::lifetimes(const ModuloSchedule &schedule) const {
   std::vector<int64_t> lifetimes(code.size(), 1);
-  for (auto [number, from] : llvm::enumerate(sources))
-    for (Source source : from)
+  for (auto [number, from] : llvm::enumerate(sources)) {
+    int64_t lead = addressLead(number, schedule);
+    for (auto [place, source] : llvm::enumerate(from))
       if (source.writer >= 0) {
         int64_t &lifetime = lifetimes[source.writer];
-        lifetime = std::max(lifetime, schedule.cycles[number] +
-                                          schedule.interval * int64_t(source.distance) -
+        int64_t distance = int64_t(source.distance) - (place == 0 ? lead : 0);
+        lifetime = std::max(lifetime, schedule.cycles[number] + schedule.interval * distance -
                                           schedule.cycles[source.writer]);
       }
+  }
   return lifetimes;
 }
 
@@ -167,6 +180,13 @@ std::optional<LoopBody> BodyMaker::run() {
   body.graph = DependenceGraph(body.code.size());
   addRegisterEdges();
   addMemoryDependences(body.code, timing, true, body.graph);
+  LinearForms forms(body.code);
+  for (auto [number, here] : llvm::enumerate(body.code)) {
+    Unit unit = unitOf(here);
+    bool accesses = unit == Unit::VectorLoad || unit == Unit::VectorStore;
+    body.slopes.push_back(accesses ? forms.of(number).slope : std::nullopt);
+    body.latencies.push_back(timing.latency(here));
+  }
   return std::move(body);
 }
 

@@ -31,7 +31,15 @@ struct LoopBody {
   std::vector<Name> initial;                  ///< read by the first iteration, written by the last
   std::vector<Name> written;                  ///< all, for the code behind
   DependenceGraph graph{0};
+  std::vector<int64_t> latencies;
+  /// Of accesses to VMEM: how far the address moves from one iteration to the next,
+  /// where that is known.
+  std::vector<std::optional<int64_t>> slopes;
 
+  /// How many iterations later than its own the register may be written in which an
+  /// access finds its address, as the displacement can make up for that. So addresses
+  /// need not be kept for accesses that come late.
+  int64_t addressLead(uint32_t number, const ModuloSchedule &schedule) const;
   /// Registers of a file that the body reads and does not write.
   int64_t invariants(File file) const;
   /// Cycles from the writer's issue to the last reader's.

@@ -31,7 +31,8 @@ llvm::SmallVector<Need, 2> needsOf(const Instruction &here, const Timing &timing
 }
 
 int64_t capacityOf(unsigned resource, const Timing &timing) {
-  return resource < kNumUnits ? timing.slots[resource] : timing.immediates;
+  // Of Alu, which stands for two units, there are none.
+  return std::max<int64_t>(1, resource < kNumUnits ? timing.slots[resource] : timing.immediates);
 }
 
 llvm::StringLiteral nameOfResource(unsigned resource) {

@@ -21,21 +21,30 @@ Reg OverlappedLoop::copyOf(uint32_t writer, int64_t iteration) const {
   return {body.code[writer].dst.file, uint32_t(firstCopy + writer * copies + copy)};
 }
 
-Instruction OverlappedLoop::of(const Issue &issue) const {
+Instruction OverlappedLoop::of(const Issue &issue, int64_t last) const {
   Instruction made = body.code[issue.number];
+  int64_t lead = body.addressLead(issue.number, schedule);
   if (made.dst)
     made.dst = copyOf(issue.number, issue.iteration);
   Reg *sources[] = {&made.a, &made.b, &made.c, &made.mask};
-  for (auto [reg, source] : llvm::zip_equal(sources, body.sources[issue.number]))
-    if (source.writer >= 0)
-      *reg = copyOf(source.writer, issue.iteration - int64_t(source.distance));
+  for (auto [reg, source] : llvm::zip_equal(sources, body.sources[issue.number])) {
+    if (source.writer < 0)
+      continue;
+    int64_t from = issue.iteration - int64_t(source.distance);
+    if (reg == &made.a && lead > 0) {
+      int64_t later = std::max(from, std::min(from + lead, last));
+      made.imm -= (later - from) * *body.slopes[issue.number];
+      from = later;
+    }
+    *reg = copyOf(source.writer, from);
+  }
   return made;
 }
 
-void OverlappedLoop::append(Block &block, std::vector<Issue> issues) const {
+void OverlappedLoop::append(Block &block, std::vector<Issue> issues, int64_t last) const {
   llvm::sort(issues);
   for (const Issue &issue : issues)
-    block.instructions.push_back(of(issue));
+    block.instructions.push_back(of(issue, last));
 }
 
 Instruction OverlappedLoop::moveOf(Reg to, Reg from, uint32_t writer) const {
@@ -127,7 +136,7 @@ Block OverlappedLoop::makePrologue() {
     for (auto [number, cycle] : llvm::enumerate(schedule.cycles))
       if (int64_t at = iteration * schedule.interval + cycle; at < ahead * schedule.interval)
         issues.push_back({at, iteration, uint32_t(number)});
-  append(block, std::move(issues));
+  append(block, std::move(issues), ahead - 1);
   return block;
 }
 
@@ -152,7 +161,7 @@ Block OverlappedLoop::makeSteady() {
       last = issue.cycle;
     }
     ++block.bundles.back().count;
-    block.instructions.push_back(of(issue));
+    block.instructions.push_back(of(issue, INT64_MAX));
   }
   block.bundles.back().idle = copies * schedule.interval - 1 - last;
   closeSteady(block, copies * schedule.interval);
@@ -222,7 +231,7 @@ Block OverlappedLoop::makeEpilogue() {
     for (auto [number, cycle] : llvm::enumerate(schedule.cycles))
       if (int64_t at = iteration * schedule.interval + cycle; at >= ahead * schedule.interval)
         issues.push_back({at, iteration, uint32_t(number)});
-  append(block, std::move(issues));
+  append(block, std::move(issues), ahead - 1);
   const llvm::BitVector &liveBehind = liveness.liveIn[loop.block + 1];
   const llvm::BitVector &liveInRest = liveness.liveIn[loop.block];
   for (const LoopBody::Name &name : body.written)
@@ -239,6 +248,27 @@ Block OverlappedLoop::makeEpilogue() {
   return block;
 }
 
+/// Gives copies that live within the block registers of their own: what allocation
+/// finds for the steady state need not suit the prologue and the epilogue as well. Of
+/// those in `leaving` the last value keeps its name.
+void OverlappedLoop::renameLocals(Block &block, const llvm::DenseSet<uint32_t> &leaving) {
+  llvm::DenseMap<uint32_t, size_t> lastWrite;
+  for (auto [number, here] : llvm::enumerate(block.instructions))
+    if (here.dst)
+      lastWrite[here.dst.number] = number;
+  llvm::DenseMap<uint32_t, uint32_t> names;
+  for (auto [number, here] : llvm::enumerate(block.instructions)) {
+    for (Reg *source : {&here.a, &here.b, &here.c, &here.mask})
+      if (auto name = names.find(source->number); *source && name != names.end())
+        source->number = name->second;
+    uint32_t written = here.dst.number;
+    if (!here.dst || written < firstCopy)
+      continue;
+    bool leaves = lastWrite[written] == number && leaving.contains(written);
+    names[written] = here.dst.number = leaves ? written : next++;
+  }
+}
+
 Block OverlappedLoop::makeRest() const {
   Block block = kernel.blocks[loop.block];
   block.instructions[loop.branch].imm = -1 - kRest;
@@ -252,7 +282,17 @@ std::vector<Block> OverlappedLoop::run() {
   blocks.push_back(makeGuard());
   blocks.push_back(makePrologue());
   blocks.push_back(makeSteady());
+  llvm::DenseSet<uint32_t> written, readFirst;
+  for (const Instruction &here : blocks[kSteady].instructions) {
+    for (Reg source : here.sources())
+      if (source && !written.contains(source.number))
+        readFirst.insert(source.number);
+    if (here.dst)
+      written.insert(here.dst.number);
+  }
+  renameLocals(blocks[kPrologue], readFirst);
   blocks.push_back(makeEpilogue());
+  renameLocals(blocks[kEpilogue], {});
   if (hasRest)
     blocks.push_back(makeRest());
   return blocks;

@@ -10,6 +10,8 @@
 
 #include "target/tpu/LoopBody.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace spokeshave::tpu {
 
 /// The blocks that take a loop's place. Branches to a block among them have the
@@ -44,8 +46,10 @@ private:
   Block makeEpilogue();
   Block makeRest() const;
   void closeSteady(Block &block, int64_t end);
-  Instruction of(const Issue &issue) const;
-  void append(Block &block, std::vector<Issue> issues) const;
+  void renameLocals(Block &block, const llvm::DenseSet<uint32_t> &leaving);
+  /// The instruction of an iteration, where none after `last` has begun.
+  Instruction of(const Issue &issue, int64_t last) const;
+  void append(Block &block, std::vector<Issue> issues, int64_t last) const;
   Reg copyOf(uint32_t writer, int64_t iteration) const;
   Instruction moveOf(Reg to, Reg from, uint32_t writer) const;
   Instruction scalar(Opcode op, Reg dst, Reg a, int64_t imm, unsigned immediate = 2) const;

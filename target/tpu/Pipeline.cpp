@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "target/tpu/Pipeline.h"
 
+#include "target/tpu/Backend.h"
 #include "target/tpu/OverlappedLoop.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -169,6 +170,23 @@ void Pipeliner::run() {
 void pipelineLoops(Kernel &kernel, const Timing &timing,
                    const llvm::DenseMap<uint32_t, unsigned> &crowded) {
   Pipeliner(kernel, timing, crowded).run();
+}
+
+llvm::Error overlapAndAllocate(Kernel &kernel, const Timing &timing, bool pipelining) {
+  const Kernel before = kernel;
+  llvm::DenseMap<uint32_t, unsigned> timesCrowded;
+  for (;;) {
+    if (pipelining)
+      pipelineLoops(kernel, timing, timesCrowded);
+    llvm::SmallVector<uint32_t> crowded;
+    if (llvm::Error error = allocateRegisters(kernel, timing, crowded))
+      return error;
+    if (crowded.empty())
+      return llvm::Error::success();
+    for (uint32_t loop : crowded)
+      ++timesCrowded[loop];
+    kernel = before;
+  }
 }
 
 } // namespace spokeshave::tpu

@@ -9,6 +9,7 @@
 #include "target/tpu/Timing.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/Error.h"
 
 namespace spokeshave::tpu {
 
@@ -29,5 +30,8 @@ namespace spokeshave::tpu {
 /// alone after a few times.
 void pipelineLoops(Kernel &kernel, const Timing &timing,
                    const llvm::DenseMap<uint32_t, unsigned> &crowded);
+
+/// Pipelines loops and allocates registers, until every steady state has what it needs.
+llvm::Error overlapAndAllocate(Kernel &kernel, const Timing &timing, bool pipelining);
 
 } // namespace spokeshave::tpu

@@ -170,11 +170,7 @@ Outcome runLoop(unsigned seed, const machine::Chip &chip, bool pipelines) {
   program.timing = timingOf(chip);
   Kernel kernel = LoopMaker(seed).run();
   simplifyInstructions(kernel, program.timing);
-  if (pipelines)
-    pipelineLoops(kernel, program.timing, {});
-  llvm::SmallVector<uint32_t> crowded;
-  llvm::cantFail(allocateRegisters(kernel, program.timing, crowded));
-  EXPECT_TRUE(crowded.empty());
+  llvm::cantFail(overlapAndAllocate(kernel, program.timing, pipelines));
   formBundles(kernel, program.timing);
   Outcome outcome;
   for (const Block &block : kernel.blocks)
