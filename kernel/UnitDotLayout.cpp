@@ -277,9 +277,8 @@ bool kernel::suitsUnits(const FusionLowering &lowering, const MatrixProblem &pro
     return isa<IntegerType>(element) && element.getIntOrFloatBitWidth() <= 8 &&
            element.getIntOrFloatBitWidth() > 1;
   };
-  return (accumulator.isF32() ||
-          (accumulator.isInteger(32) && lowering.machine.matrixPushCyclesOfBytes)) &&
-         fits(problem.left) && fits(problem.right);
+  return (accumulator.isF32() || accumulator.isInteger(32)) && fits(problem.left) &&
+         fits(problem.right);
 }
 
 int64_t kernel::outerExtentOfLeft(const MatrixProblem &problem) {

@@ -60,8 +60,7 @@ bool DotExpander::suitsUnits() {
   auto isF8 = [](Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); };
   bool floats = sum.isF32() &&
                 ((isFloat(aElement) && isFloat(bElement)) || (isF8(aElement) && isF8(bElement)));
-  bool integers = aElement.isInteger(8) && bElement.isInteger(8) && sum.isInteger(32) &&
-                  timing.matrixRowsOfBytes > 0;
+  bool integers = aElement.isInteger(8) && bElement.isInteger(8) && sum.isInteger(32);
   auto depth = op.getDepth().getDefiningOp<arith::ConstantIndexOp>();
   return (floats || integers) && op.getADepthStride() == 1 && depth && depth.value() > 0;
 }

@@ -17,6 +17,9 @@
 // so that pops lag behind pushes by the units' latency. Rows are unrolled within a
 // step. Sizes that are no multiples of a step's are regions of their own.
 //
+// Bytes go through units that do not know them as floats, where they are exact; so is
+// the product of one unit, and products are added as integers.
+//
 // The order of a sum: within a tile that of the unit, then units in pairs, then the
 // steps in the order of k.
 //
@@ -123,6 +126,10 @@ private:
   Step stepAt(const Digits &digits);
   Value addsMaskOf(Value pass);
 
+  /// A factor as it is pushed or latched, and a product as it is added.
+  Value factor(Value rows, bool isUnsigned);
+  Value popped(int64_t unit);
+  Type pushedType(Type element) { return bytesAsFloats ? builder.getF32Type() : element; }
   bool isActive(int64_t depthUnit, int64_t columnUnit) const {
     return depthUnit * size < partDepth.count && columnUnit * size < partColumns.count;
   }
@@ -144,7 +151,7 @@ private:
   Location loc;
   Type aElement, bElement, sum;
   int64_t size, halves, pushCycles, depth;
-  bool transposed;
+  bool transposed, bytesAsFloats;
   UnitSplit split;
 
   // Of the present region.
@@ -160,10 +167,11 @@ Pipeline::Pipeline(TileDotOp op, const Timing &timing)
       halves(size / kLanes) {
   depth = op.getDepth().getDefiningOp<arith::ConstantIndexOp>().value();
   transposed = op.getBColumnStride() != 1;
+  bytesAsFloats = sum.isInteger(32) && timing.matrixRowsOfBytes == 0;
   bool isF8 = isa<Float8E4M3FNType, Float8E5M2Type>(aElement);
-  pushCycles = timing.pushCycles(aElement.isInteger(8) ? ElementType::I8
-                                 : isF8                ? ElementType::F8E5M2
-                                                       : ElementType::BF16);
+  pushCycles = timing.pushCycles(aElement.isInteger(8) && !bytesAsFloats ? ElementType::I8
+                                 : isF8                                  ? ElementType::F8E5M2
+                                                                         : ElementType::BF16);
 }
 
 /// Lanes of the first `rows` and `columns`; null if that is all.
@@ -276,6 +284,21 @@ Pipeline::Step Pipeline::stepAt(const Digits &digits) {
   return step;
 }
 
+Value Pipeline::factor(Value rows, bool isUnsigned) {
+  if (!bytesAsFloats)
+    return rows;
+  auto wide = VectorType::get({kRegisterLanes}, builder.getI32Type());
+  Value integers = isUnsigned ? builder.create<arith::ExtUIOp>(loc, wide, rows).getResult()
+                              : builder.create<arith::ExtSIOp>(loc, wide, rows).getResult();
+  return builder.create<arith::SIToFPOp>(loc, rowsOf(builder.getF32Type()), integers);
+}
+
+/// A unit's sum over its 256 steps of k is below 2^24; sums of several may not be.
+Value Pipeline::popped(int64_t unit) {
+  Value rows = builder.create<MatrixPopOp>(loc, rowsOf(pushedType(sum)), unit);
+  return bytesAsFloats ? builder.create<arith::FPToSIOp>(loc, rowsOf(sum), rows).getResult() : rows;
+}
+
 void Pipeline::forUnits(llvm::function_ref<void(int64_t, int64_t)> body) {
   for (int64_t d = 0; d < split.depthUnits; ++d)
     for (int64_t c = 0; c < split.columnUnits; ++c)
@@ -309,14 +332,16 @@ void Pipeline::latchGroup(const Step &step, int64_t number) {
       return;
     auto load = [&](int64_t more) -> Value {
       Value at = add(step.b, k * bDepth + n * bColumn + more);
-      return builder.create<LoadRowsOp>(loc, rowsOf(bElement), op.getB(), at,
-                                        mask(sublanes, lanes - more),
-                                        transposed ? bColumn : bDepth);
+      Value rows =
+          builder.create<LoadRowsOp>(loc, rowsOf(bElement), op.getB(), at,
+                                     mask(sublanes, lanes - more), transposed ? bColumn : bDepth);
+      return factor(rows, op.getBUnsigned());
     };
     Value rows = load(0), more = halves > 1 && lanes > kLanes ? load(kLanes) : Value();
     for (int64_t r = 0; r < split.rowUnits; ++r)
-      builder.create<MatrixLatchOp>(loc, rows, more, unitOf(depthUnit, columnUnit, r), bElement,
-                                    transposed, op.getBUnsigned());
+      builder.create<MatrixLatchOp>(loc, rows, more, unitOf(depthUnit, columnUnit, r),
+                                    pushedType(bElement), transposed,
+                                    op.getBUnsigned() && !bytesAsFloats);
   });
 }
 
@@ -338,14 +363,16 @@ void Pipeline::push(const Step &step, int64_t slot) {
         break;
       auto load = [&](int64_t more) -> Value {
         Value at = add(step.a, row * op.getARowStride() + d * size + more);
-        return builder.create<LoadRowsOp>(loc, rowsOf(aElement), op.getA(), at,
-                                          mask(rowsLeft, depthLeft - more), op.getARowStride());
+        Value rows =
+            builder.create<LoadRowsOp>(loc, rowsOf(aElement), op.getA(), at,
+                                       mask(rowsLeft, depthLeft - more), op.getARowStride());
+        return factor(rows, op.getAUnsigned());
       };
       Value rows = load(0), more = halves > 1 && depthLeft > kLanes ? load(kLanes) : Value();
       for (int64_t c = 0; c < split.columnUnits; ++c)
         if (isActive(d, c))
-          builder.create<MatrixPushOp>(loc, rows, more, unitOf(d, c, r), aElement, sum,
-                                       op.getAUnsigned());
+          builder.create<MatrixPushOp>(loc, rows, more, unitOf(d, c, r), pushedType(aElement),
+                                       pushedType(sum), op.getAUnsigned() && !bytesAsFloats);
     }
   }
 }
@@ -373,7 +400,7 @@ void Pipeline::pop(const Step &step, int64_t slot) {
         SmallVector<Value> parts;
         for (int64_t d = 0; d < split.depthUnits; ++d)
           if (isActive(d, c))
-            parts.push_back(builder.create<MatrixPopOp>(loc, type, unitOf(d, c, r)));
+            parts.push_back(popped(unitOf(d, c, r)));
         int64_t column = c * size + half * kLanes;
         if (parts.empty() || column >= partColumns.count)
           continue;

@@ -10,6 +10,7 @@
 // RUN: spokeshave run --target tpu --chip v6e %t/turned.mlir --random-args --quiet --check=1e-3 | FileCheck %s --check-prefix=SIM
 // RUN: spokeshave run --target tpu --chip v5e:vmem=1MiB %t/small.mlir --random-args --quiet --check=1e-3 | FileCheck %s --check-prefix=SIM
 // RUN: spokeshave run --target tpu %t/bytes.mlir --random-args --quiet --check=0 | FileCheck %s --check-prefix=SIM
+// RUN: spokeshave run --target tpu --chip v7x %t/bytes.mlir --random-args --quiet --check=0 | FileCheck %s --check-prefix=SIM
 // RUN: spokeshave run --target tpu %t/epilogue.mlir --random-args --quiet --check=2e-2 | FileCheck %s --check-prefix=SIM
 // RUN: spokeshave run --target tpu --chip v5e:vmem=1MiB %t/epilogue.mlir --random-args --quiet --check=2e-2 | FileCheck %s --check-prefix=SIM
 
