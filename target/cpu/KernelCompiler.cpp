@@ -20,9 +20,9 @@ using namespace mlir;
 using namespace spokeshave;
 using namespace spokeshave::cpu;
 
-/// A module costs as much of LLVM's time as some hundred instructions: small functions
-/// share one, up to as many instructions as are worth another thread.
-static constexpr int64_t kFullModule = 400;
+/// A module costs some thousand instructions of LLVM's time in itself: small
+/// functions share one, up to this many instructions.
+static constexpr int64_t kFullModule = 200;
 
 KernelCompiler::KernelCompiler(const machine::Machine &machine, const EmissionOptions &emission,
                                bool shares, bool isOne)

@@ -12,7 +12,7 @@
 // CHECK: call void @loop.[[PACK]](
 // CHECK: call void @tile_dot.[[TILE]](
 // CHECK-NOT: define {{.*}}void @tile_dot.
-// OBJECTS: 2 kernels in {{[23]}} objects, 0 of them shared
+// OBJECTS: 2 kernels in {{[34]}} objects, 0 of them shared
 func.func @main(%x: tensor<120x96xf32>, %y: tensor<96x64xf32>, %z: tensor<120x96xf32>)
     -> (tensor<120x64xf32>, tensor<120x64xf32>) {
   %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]
