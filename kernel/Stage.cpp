@@ -75,6 +75,7 @@ public:
 
 private:
   LogicalResult describe();
+  bool paysOff(const Window &window, MemRefType type) const;
   LogicalResult layOut();
   void shareTasks();
   void wrapInLoop();
@@ -112,6 +113,14 @@ private:
   scf::ForOp loop;
 };
 
+/// Windows of tasks that overlap move elements again and again: then not if the
+/// buffer as a whole takes no more room than the windows in flight.
+bool Stager::paysOff(const Window &window, MemRefType type) const {
+  int64_t whole = type.getNumElements();
+  int64_t moved = window.elements() * llvm::divideCeil(tasks, window.period());
+  return 2 * moved < 3 * whole || whole > options.buffers * window.elements();
+}
+
 LogicalResult Stager::describe() {
   bool updates = kernel.getUpdatesOutputs();
   for (auto [number, value] : llvm::enumerate(kernel.getBuffers())) {
@@ -146,6 +155,8 @@ LogicalResult Stager::describe() {
     staged.inPlace = staged.nearOffset >= 0;
     if (tasks > 1 && !staged.inPlace)
       staged.window = findWindow(kernel, staged.buffer);
+    if (staged.window && !isOutput && !paysOff(*staged.window, staged.type))
+      staged.window.reset();
     staged.slotElements = staged.window ? staged.window->elements() : staged.type.getNumElements();
     staged.slots = staged.window ? options.buffers : 1;
     buffers.push_back(staged);

@@ -62,7 +62,7 @@ struct Candidate {
   Piece *piece = nullptr;
   SmallVector<Access> accesses;
   Span span;
-  bool isLast = false; ///< of its piece
+  bool isLast = false;                         ///< of its piece
   Operation *anchor = nullptr, *end = nullptr; ///< the step that begins, the one that ends it
   Operation *start = nullptr;                  ///< the transfer into it starts before this
   double saved = 0;                            ///< bytes of traffic
@@ -153,8 +153,8 @@ Piece *Assignment::pieceOf(Value value) {
     piece = make(number < arguments ? Piece::Home::Argument : Piece::Home::Result);
     // A donated argument and the result that takes it over are one buffer.
     ArrayRef<int64_t> aliases = program.getAliases();
-    piece->isFixed = number < arguments ? llvm::is_contained(aliases, number)
-                                        : aliases[number - arguments] >= 0;
+    piece->isFixed =
+        number < arguments ? llvm::is_contained(aliases, number) : aliases[number - arguments] >= 0;
   }
   piece->values.push_back(root);
   return pieceOfRoot[root] = piece;
@@ -220,7 +220,8 @@ void Assignment::number(mlir::Block &block, double times) {
 /// The steps around `op` with regions of their own, outermost first.
 SmallVector<Operation *> stepsAround(Operation *op) {
   SmallVector<Operation *> around;
-  for (Operation *parent = op->getParentOp(); !isa<ProgramOp>(parent); parent = parent->getParentOp())
+  for (Operation *parent = op->getParentOp(); !isa<ProgramOp>(parent);
+       parent = parent->getParentOp())
     if (isa<WhileOp, CaseOp>(parent))
       around.push_back(parent);
   std::reverse(around.begin(), around.end());
@@ -478,9 +479,7 @@ void Assignment::replaceUses(Candidate &candidate) {
 void Assignment::transfers(Candidate &candidate) {
   OpBuilder builder(program.getContext());
   Value far = candidate.piece->values.front();
-  auto near = [&] {
-    return builder.create<NearOp>(far.getLoc(), far.getType(), candidate.place);
-  };
+  auto near = [&] { return builder.create<NearOp>(far.getLoc(), far.getType(), candidate.place); };
   if (candidate.needsFill()) {
     builder.setInsertionPoint(candidate.start);
     builder.create<StartOp>(candidate.start->getLoc(), far, near(), signals);

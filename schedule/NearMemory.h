@@ -40,6 +40,7 @@ struct KernelFacts {
 /// Candidates are ranked by the traffic they save per byte, loops counted by their
 /// trips. Buffers that the sequencer reads (predicates, branch numbers), library
 /// calls and donated arguments stay in far memory.
-void assignNearMemory(ProgramOp program, const NearMemoryOptions &options, const KernelFacts &facts);
+void assignNearMemory(ProgramOp program, const NearMemoryOptions &options,
+                      const KernelFacts &facts);
 
 } // namespace spokeshave::schedule

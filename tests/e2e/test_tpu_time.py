@@ -117,7 +117,7 @@ def test_timeline(program, tmp_path, chip):
     assert sum(e["dur"] for e in kernels) == pytest.approx(report["microseconds"], rel=1e-3)
     assert all(e["args"]["bound"] and "source" in e["args"] for e in kernels)
     moved = sum(e["args"]["bytes"] for e in slices if "DMA" in names[e["tid"]])
-    assert moved == sum(k["hbm_bytes"] for k in report["kernels"])
+    assert moved == sum(k["hbm_bytes"] for k in report["kernels"]) + report["step_bytes"]
     # Slices of a track do not overlap.
     for track in names:
         own = sorted((e["ts"], e["ts"] + e["dur"]) for e in slices if e["tid"] == track)

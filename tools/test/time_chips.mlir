@@ -2,7 +2,7 @@
 // RUN: spokeshave time %s --chip=v5e | FileCheck %s --check-prefix=TABLE
 // RUN: spokeshave time %s --chip=v5e --chips=4x1 --json | FileCheck %s --check-prefix=JSON
 // RUN: spokeshave time %s --chip=v5e:ici=450GB/s | FileCheck %s --check-prefix=FAST
-// RUN: spokeshave time %s --chip=v5e --no-overlap | FileCheck %s --check-prefix=APART
+// RUN: spokeshave time %s --chip=v5e --no-overlap --option prefetch=off | FileCheck %s --check-prefix=APART
 // RUN: not spokeshave time %s --chip=v5e --chips=8 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: not spokeshave time %s --chip=v5e --chips=2xtwo 2>&1 | FileCheck %s --check-prefix=SHAPE
 
