@@ -27,8 +27,10 @@ process of its own. A file may hold several, separated by lines of `// -----`.
 
   --suite DIR          all .mlir files below DIR; of a checkout of StableHLO its
                        folders stablehlo/tests/interpret and math
-  --target=TARGET      reference (the interpreter), cpu (compiled), or both;
-                       reference for files, both for a suite if not given
+  --target=TARGET      reference (the interpreter), cpu (compiled), both of these, or
+                       tpu (a simulated TPU-class chip); reference for files, both
+                       for a suite if not given
+  --chip=CHIP          of that chip: a name or a file, with settings (default v5e)
   --only GLOB          only cases or files whose name matches
   --require PERCENT    fail where a target passes less of its cases (default 100);
                        or TARGET=PERCENT, for one target
@@ -45,7 +47,7 @@ struct CheckOptions {
   llvm::StringRef folder, only = "*", json, page;
   std::string target;
   llvm::SmallVector<llvm::StringRef> files;
-  double required[2] = {100, 100};
+  double required[std::size(kSuiteTargets)] = {100, 100, 100};
   bool quiet = false, help = false;
 };
 
@@ -58,7 +60,7 @@ bool parseRequired(llvm::StringRef text, CheckOptions &options) {
   if (percent.getAsDouble(value))
     return false;
   bool known = target.empty();
-  for (SuiteTarget one : {SuiteTarget::Reference, SuiteTarget::Cpu})
+  for (SuiteTarget one : kSuiteTargets)
     if (target.empty() || target == nameOf(one)) {
       options.required[int(one)] = value;
       known = true;
@@ -71,7 +73,7 @@ llvm::Expected<CheckOptions> parse(Arguments arguments) {
   ArgumentReader reader(arguments);
   while (reader.next()) {
     llvm::StringRef value;
-    llvm::Expected<bool> taken = reader.takeCompileOption(options.suite.compile);
+    llvm::Expected<bool> taken = reader.takeCompileOption(options.suite.compile, options.suite.tpu);
     if (!taken)
       return taken.takeError();
     if (*taken || reader.isOption("--suite", options.folder) ||
@@ -85,6 +87,8 @@ llvm::Expected<CheckOptions> parse(Arguments arguments) {
       options.quiet = true;
     else if (reader.isOption("--target", value))
       options.target = value.str();
+    else if (reader.isOption("--chip", value))
+      options.suite.tpu.chip = value.str();
     else if (reader.isOption("--require", value))
       good = parseRequired(value, options);
     else if (reader.isOption("--timeout", value))
@@ -104,7 +108,7 @@ llvm::Expected<CheckOptions> parse(Arguments arguments) {
     return makeError(ErrorCode::BadOption, "name files or a suite; see --help");
   if (options.target.empty())
     options.target = options.folder.empty() ? "reference" : "both";
-  if (!llvm::is_contained({"reference", "cpu", "both"}, llvm::StringRef(options.target)))
+  if (!llvm::is_contained({"reference", "cpu", "both", "tpu"}, llvm::StringRef(options.target)))
     return makeError(ErrorCode::BadOption, "no target '" + options.target + "'; see --help");
   return options;
 }
@@ -161,8 +165,9 @@ llvm::Error tools::checkCommand(Arguments arguments) {
   if (cases->empty())
     return makeError(ErrorCode::BadArgument, "there is no case to check");
   std::vector<SuiteRow> rows;
-  for (SuiteTarget target : {SuiteTarget::Reference, SuiteTarget::Cpu})
-    if (options->target == "both" || options->target == nameOf(target))
+  for (SuiteTarget target : kSuiteTargets)
+    if (options->target == nameOf(target) ||
+        (options->target == "both" && target != SuiteTarget::Tpu))
       rows.push_back(runRow(*cases, target, *options));
   if (!options->quiet)
     printTable(*cases, rows, llvm::outs());

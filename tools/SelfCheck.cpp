@@ -266,18 +266,23 @@ llvm::Expected<SelfCheck> tools::cutSelfCheck(func::FuncOp function) {
   return check;
 }
 
-llvm::Error tools::runSelfCheck(SelfCheck check, const cpu::CompileOptions &options) {
-  auto results = emptyResults(check.program->lookupSymbol<func::FuncOp>("main"));
-  if (!results)
-    return results.takeError();
-  auto program = cpu::compile(std::move(check.program), options);
+llvm::Error tools::runOnCpu(OwningOpRef<ModuleOp> module, const cpu::CompileOptions &options,
+                            std::vector<Tensor> &arguments, std::vector<Tensor> &results) {
+  auto program = cpu::compile(std::move(module), options);
   if (!program)
     return program.takeError();
   auto executable = runtime::Executable::create(std::move(*program));
   if (!executable)
     return executable.takeError();
   int64_t nanoseconds = 0;
-  if (llvm::Error error = executeOnTensors(**executable, check.arguments, *results, nanoseconds))
+  return executeOnTensors(**executable, arguments, results, nanoseconds);
+}
+
+llvm::Error tools::runSelfCheck(SelfCheck check, ProgramRunner run) {
+  auto results = emptyResults(check.program->lookupSymbol<func::FuncOp>("main"));
+  if (!results)
+    return results.takeError();
+  if (llvm::Error error = run(std::move(check.program), check.arguments, *results))
     return error;
   DiagnosticCollector diagnostics(check.expectations.get()->getContext());
   bool allHold = true;

@@ -47,8 +47,17 @@ llvm::Error makeMain(mlir::ModuleOp module, mlir::func::FuncOp function);
 /// probes or expectations within regions.
 llvm::Expected<SelfCheck> cutSelfCheck(mlir::func::FuncOp function);
 
-/// Compiles and runs the computation and tests the expectations. An expectation
-/// that fails is an Internal error.
-llvm::Error runSelfCheck(SelfCheck check, const cpu::CompileOptions &options);
+/// Compiles a program and runs it on arguments, filling results of its types.
+using ProgramRunner = llvm::function_ref<llvm::Error(mlir::OwningOpRef<mlir::ModuleOp> program,
+                                                     std::vector<reference::Tensor> &arguments,
+                                                     std::vector<reference::Tensor> &results)>;
+
+/// Runs the computation and tests the expectations. One that fails is an Internal
+/// error.
+llvm::Error runSelfCheck(SelfCheck check, ProgramRunner run);
+/// On this machine's processor.
+llvm::Error runOnCpu(mlir::OwningOpRef<mlir::ModuleOp> program, const cpu::CompileOptions &options,
+                     std::vector<reference::Tensor> &arguments,
+                     std::vector<reference::Tensor> &results);
 
 } // namespace spokeshave::tools

@@ -14,6 +14,7 @@
 #include "tools/GridCheck.h"
 #include "tools/Isolated.h"
 #include "tools/SelfCheck.h"
+#include "tools/TpuTarget.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
@@ -34,7 +35,15 @@ std::string SuiteCase::id() const {
 }
 
 StringRef tools::nameOf(SuiteTarget target) {
-  return target == SuiteTarget::Reference ? "reference" : "cpu";
+  switch (target) {
+  case SuiteTarget::Reference:
+    return "reference";
+  case SuiteTarget::Cpu:
+    return "cpu";
+  case SuiteTarget::Tpu:
+    return "tpu";
+  }
+  return "";
 }
 
 StringRef tools::nameOf(SuiteStatus status) {
@@ -172,6 +181,8 @@ llvm::Error tools::runCase(const SuiteCase &suiteCase, SuiteTarget target,
       continue;
     }
     if (runsGrid(function)) {
+      if (target == SuiteTarget::Tpu)
+        return makeError(ErrorCode::UnsupportedProgram, "runs on a grid of devices, not on a chip");
       if (llvm::Error error = runGridCheck(function, options.compile))
         return error;
       continue;
@@ -179,7 +190,13 @@ llvm::Error tools::runCase(const SuiteCase &suiteCase, SuiteTarget target,
     auto check = cutSelfCheck(function);
     if (!check)
       return check.takeError();
-    if (llvm::Error error = runSelfCheck(std::move(*check), options.compile))
+    auto run = [&](OwningOpRef<ModuleOp> program, std::vector<reference::Tensor> &arguments,
+                   std::vector<reference::Tensor> &results) {
+      if (target == SuiteTarget::Tpu)
+        return runOnTpu(std::move(program), options.tpu, {}, arguments, results, llvm::nulls());
+      return runOnCpu(std::move(program), options.compile, arguments, results);
+    };
+    if (llvm::Error error = runSelfCheck(std::move(*check), run))
       return error;
   }
   return llvm::Error::success();

@@ -4,13 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A case is one program; a file may hold several, separated by lines of
-// `// -----`. Each runs on one of two targets: the reference interpreter, or
-// this machine's processor by the whole road.
+// `// -----`. Each runs on one of three targets: the reference interpreter, this
+// machine's processor by the whole road, or a simulated TPU-class chip.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "target/cpu/Compile.h"
+#include "target/tpu/Compile.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -31,7 +32,9 @@ struct SuiteCase {
   std::string id() const;
 };
 
-enum class SuiteTarget { Reference, Cpu };
+enum class SuiteTarget { Reference, Cpu, Tpu };
+constexpr SuiteTarget kSuiteTargets[] = {SuiteTarget::Reference, SuiteTarget::Cpu,
+                                         SuiteTarget::Tpu};
 llvm::StringRef nameOf(SuiteTarget target);
 
 enum class SuiteStatus { Passed, Failed, Unsupported };
@@ -44,6 +47,7 @@ struct SuiteOutcome {
 
 struct SuiteOptions {
   cpu::CompileOptions compile;
+  tpu::CompileOptions tpu;
   uint64_t stepLimit = 100000000; ///< of the interpreter
   int seconds = 60;               ///< per case
 };

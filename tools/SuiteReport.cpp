@@ -86,13 +86,24 @@ void tools::printTable(ArrayRef<SuiteCase> cases, ArrayRef<SuiteRow> rows, raw_o
 }
 
 void tools::printPage(ArrayRef<SuiteCase> cases, ArrayRef<SuiteRow> rows, raw_ostream &os) {
-  os << R"(# Conformance
+  bool isOfChip = any_of(rows, [](const SuiteRow &row) { return row.target == SuiteTarget::Tpu; });
+  os << formatv(R"(# Conformance{0}
 
 StableHLO's own programs that check themselves (`stablehlo/tests/interpret` and `stablehlo/tests/math` of
 a public checkout; none of them is part of this repository), run by
-`spokeshave check --suite DIR --target both --out docs/conformance.md`, which wrote this page.
+`spokeshave check --suite DIR --target {1} --out docs/{2}`, which wrote this page.
 
-A case is one program. `reference` interprets it; `cpu` compiles what it computes, with its constants as
+)",
+                isOfChip ? " of the chip" : "", isOfChip ? "tpu" : "both",
+                isOfChip ? "conformance-tpu.md" : "conformance.md");
+  if (isOfChip)
+    os << R"(A case is one program. `tpu` compiles what it computes for a simulated chip, with its constants as
+arguments so that nothing is folded, runs it there and tests the program's expectations on the results.
+The matrix units round factors of f32 to bf16, so that products of other numbers than small integers are
+not as exact as some expectations ask.
+)";
+  else
+    os << R"(A case is one program. `reference` interprets it; `cpu` compiles what it computes, with its constants as
 arguments so that nothing is folded, runs the code and tests the program's expectations on the results;
 programs of several devices run on as many at once.
 )";

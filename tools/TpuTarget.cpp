@@ -125,7 +125,7 @@ llvm::Error tools::writeTraces(const TraceFiles &files, const tpu::Program &prog
 llvm::Error tools::runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module,
                             const tpu::CompileOptions &options, const TraceFiles &files,
                             std::vector<reference::Tensor> &arguments,
-                            std::vector<reference::Tensor> &results) {
+                            std::vector<reference::Tensor> &results, llvm::raw_ostream &os) {
   auto program = tpu::compile(std::move(module), options);
   if (!program)
     return program.takeError();
@@ -141,6 +141,6 @@ llvm::Error tools::runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module,
   auto report = runtime::tpu::simulate(**program, ins, outs, simulation);
   if (!report)
     return report.takeError();
-  printTpuReport(**program, *report, llvm::outs());
+  printTpuReport(**program, *report, os);
   return writeTraces(files, **program, trace);
 }

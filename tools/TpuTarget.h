@@ -21,10 +21,10 @@ llvm::Error writeTraces(const TraceFiles &files, const tpu::Program &program,
                         const runtime::tpu::Trace &trace);
 
 /// Compiles `module`, simulates it on `arguments`, fills `results` and prints the
-/// time of each kernel.
+/// time of each kernel to `os`.
 llvm::Error runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module, const tpu::CompileOptions &options,
                      const TraceFiles &files, std::vector<reference::Tensor> &arguments,
-                     std::vector<reference::Tensor> &results);
+                     std::vector<reference::Tensor> &results, llvm::raw_ostream &os = llvm::outs());
 
 /// A table of the kernels: registers, spills, bundles, VMEM.
 void printTpuStats(const tpu::Program &program, llvm::raw_ostream &os);

@@ -33,12 +33,19 @@ llvm::Expected<char *> Core::vmemAt(const Instruction &instruction, int64_t begi
 
 namespace {
 
+/// Of a byte in memory, what belongs to an element of the type.
+Lane widthMask(ElementType type) {
+  int64_t bits = bitsOf(type);
+  return bits > 1 && bits < 8 ? (Lane(1) << bits) - 1 : ~Lane(0);
+}
+
 /// dst[i] = the element at `at` + i elements, zero in lanes that are off.
-template <typename T> void loadRun(Lane *dst, const char *at, size_t lanes, const Lane *mask) {
+template <typename T>
+void loadRun(Lane *dst, const char *at, size_t lanes, const Lane *mask, Lane keep) {
   for (size_t i = 0; i < lanes; ++i) {
     T value;
     std::memcpy(&value, at + i * sizeof(T), sizeof(T));
-    dst[i] = !mask || mask[i] ? Lane(value) : 0;
+    dst[i] = !mask || mask[i] ? Lane(value) & keep : 0;
   }
 }
 
@@ -112,7 +119,7 @@ llvm::Expected<bool> Core::executeRuns(const Instruction &instruction, int64_t b
       if (stores)
         storeRun<T>(lanesOf(instruction.b) + run.lane, at, run.lanes, on);
       else
-        loadRun<T>(dst + run.lane, at, run.lanes, on);
+        loadRun<T>(dst + run.lane, at, run.lanes, on, widthMask(instruction.type));
     });
   }
   return true;
@@ -167,6 +174,7 @@ llvm::Error Core::executeMemory(const Instruction &instruction) {
       dst[lane] = 0;
       if (on)
         std::memcpy(&dst[lane], at, bytes);
+      dst[lane] &= widthMask(instruction.type);
     }
   }
   return llvm::Error::success();

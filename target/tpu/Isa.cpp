@@ -47,13 +47,13 @@ bool isTerminator(Opcode op) {
 }
 
 int64_t bitsOf(ElementType type) {
-  static constexpr uint8_t bits[] = {1, 8, 16, 32, 64, 16, 16, 32, 64, 8, 8};
+  static constexpr uint8_t bits[] = {1, 8, 16, 32, 64, 16, 16, 32, 64, 8, 8, 2, 4};
   return bits[unsigned(type)];
 }
 
 llvm::StringRef nameOf(ElementType type) {
-  static constexpr llvm::StringLiteral names[] = {"i1",  "i8",  "i16", "i32",    "i64",   "bf16",
-                                                  "f16", "f32", "f64", "f8e4m3", "f8e5m2"};
+  static constexpr llvm::StringLiteral names[] = {
+      "i1", "i8", "i16", "i32", "i64", "bf16", "f16", "f32", "f64", "f8e4m3", "f8e5m2", "i2", "i4"};
   return names[unsigned(type)];
 }
 

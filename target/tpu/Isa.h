@@ -66,7 +66,21 @@ enum class Latency : uint8_t {
   MatrixPop,
 };
 
-enum class ElementType : uint8_t { I1, I8, I16, I32, I64, BF16, F16, F32, F64, F8E4M3FN, F8E5M2 };
+enum class ElementType : uint8_t {
+  I1,
+  I8,
+  I16,
+  I32,
+  I64,
+  BF16,
+  F16,
+  F32,
+  F64,
+  F8E4M3FN,
+  F8E5M2,
+  I2,
+  I4
+};
 int64_t bitsOf(ElementType type);
 llvm::StringRef nameOf(ElementType type);
 

@@ -35,6 +35,8 @@ ElementType Selector::elementOf(Type type) {
     return ElementType::F8E5M2;
   unsigned bits = type.getIntOrFloatBitWidth();
   return bits == 1    ? ElementType::I1
+         : bits <= 2  ? ElementType::I2
+         : bits <= 4  ? ElementType::I4
          : bits <= 8  ? ElementType::I8
          : bits <= 16 ? ElementType::I16
          : bits <= 32 ? ElementType::I32

@@ -152,3 +152,20 @@ def test_another_chip_and_one_that_does_not_exist():
         SPOKESHAVE_CHIP="v99",
     )
     assert "no chip 'v99'" in message and "v5e" in message
+
+
+def test_narrow_integers_keep_their_sign():
+    run("""
+    for dtype in (jnp.int4, jnp.uint4, jnp.int2):
+        low = -(2 ** (jnp.iinfo(dtype).bits - 1)) if jnp.iinfo(dtype).min else 0
+        x = jnp.arange(low, low + 2 ** jnp.iinfo(dtype).bits).astype(dtype)
+        y = x[::-1]
+        for function in (
+            lambda x, y: jnp.maximum(x, y).astype(jnp.int32),
+            lambda x, y: jnp.minimum(x, y).astype(jnp.float32),
+            lambda x, y: (x + y).astype(jnp.int32),
+            lambda x, y: (x < y),
+        ):
+            ours, theirs = both(function, x, y)
+            np.testing.assert_array_equal(ours, theirs)
+    """)

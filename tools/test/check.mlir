@@ -9,7 +9,8 @@
 // RUN: not spokeshave check %t/none.mlir 2>&1 | FileCheck %s --check-prefix=NOFILE
 // RUN: not spokeshave check --suite %t/suite --only none 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not spokeshave check --suite %t/suite --require most 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not spokeshave check --suite %t/suite --target tpu 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not spokeshave check --suite %t/suite --target gpu 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not spokeshave check --suite %t/suite --target tpu 2>&1 | FileCheck %s --check-prefix=CHIP
 // ALL-DAG: cases.mlir:{{[0-9]+}} @wrong on reference: failed: {{.*}}cases.mlir:[[#]]:3: 'check.expect_eq_const' op failed: at [1] 5
 // ALL-DAG: cases.mlir:{{[0-9]+}} @wrong on cpu: failed: {{.*}}'check.expect_eq_const' op failed: at [1] 5
 // ALL-DAG: @probe on cpu: not supported: SKS-U003: expects what a probe within a region saw
@@ -25,7 +26,9 @@
 // NOFILE: SKS-U004: cannot read
 // EMPTY: SKS-U004: there is no case to check
 // BAD: SKS-U006: no option '--require'
-// TARGET: SKS-U006: no target 'tpu'
+// TARGET: SKS-U006: no target 'gpu'
+// CHIP: @wrong on tpu: failed: {{.*}} at [1] 5 : tensor<i32>, expected 4
+// CHIP: on tpu: not supported: SKS-U003: runs on a grid of devices
 
 func.func @sum() {
   %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
