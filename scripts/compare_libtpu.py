@@ -71,11 +71,14 @@ def libtpu_cycles(name: str, chip: str) -> int:
 
 def roofline_us(report: dict, figures: dict[str, float]) -> tuple[float, float]:
     """Microseconds that the MXU's peak and HBM need: (products, bytes of the arrays)."""
-    flops = sum(k["flops"] for k in report["kernels"] if k["busy"]["matrix"] > 0)
+    peaks = timing.peak_flops(figures)
+    products = sum(
+        k["flops"] / peaks[k["matrix_type"]] for k in report["kernels"] if k["matrix_type"]
+    )
     cores = figures["core.count"] if figures["core.megacore"] else 1
     hbm = figures["memory.hbm_bandwidth"] * cores / figures["core.count"]
     least = sum(k["minimum_hbm_bytes"] for k in report["kernels"])
-    return flops / timing.peak_flops(figures) * 1e6, least / hbm * 1e6
+    return products * 1e6, least / hbm * 1e6
 
 
 def main() -> int:
@@ -94,7 +97,7 @@ def main() -> int:
         "estimates are good for products and about three times too slow for elementwise work, so",
         "products compare with libtpu and what HBM bounds with the roofline.",
         "",
-        "| program | chip | ours, cycles | libtpu, cycles | ours / libtpu | of the bf16 peak | over HBM |",
+        "| program | chip | ours, cycles | libtpu, cycles | ours / libtpu | of the MXU peak | over HBM |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     complete = True

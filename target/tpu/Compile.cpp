@@ -84,8 +84,7 @@ private:
   bool keepsNear() const {
     return (options.keep || options.prefetch) && program->chip.coresOfDevice() == 1;
   }
-  /// What kernels choose their blocks for: the rest is for values between them.
-  int64_t scopedBytes() const { return keepsNear() ? vmemBytes / 2 : vmemBytes; }
+  int64_t scopedBytes();
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
   void show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print);
   void showModule(llvm::StringRef level) {
@@ -179,6 +178,18 @@ int64_t Compilation::coresFor(kernel::FuncOp op) const {
                                                                                          : 1;
   }
   return cores;
+}
+
+/// What kernels choose their blocks for: where there are several launches the rest is
+/// for values between them.
+int64_t Compilation::scopedBytes() {
+  if (!keepsNear())
+    return vmemBytes;
+  int64_t launches = 0;
+  module.walk([&](schedule::LaunchOp launch) {
+    launches += launch->getParentOfType<schedule::WhileOp>() ? 2 : 1;
+  });
+  return launches > 1 ? vmemBytes / 2 : vmemBytes;
 }
 
 llvm::Error Compilation::lowerToKernels() {
