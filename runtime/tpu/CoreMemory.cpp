@@ -213,6 +213,7 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
   transfer.vmem = transfer.writesVmem ? Range{to, toEnd} : Range{from, fromEnd};
   // The rows of a box in VMEM have others between them.
   transfer.hasGaps = transfer.writesVmem ? toEnd - to > runs * run : fromEnd - from > runs * run;
+  transfer.fromHasGaps = fromEnd - from > runs * run;
   if (descriptor.from == descriptor.to)
     transfer.from = {from, fromEnd};
   else

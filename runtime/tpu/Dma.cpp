@@ -19,8 +19,12 @@ const Transfer *Dma::conflictOf(const Transfer &made) const {
     if ((made.writesVmem || other.writesVmem) && !(made.hasGaps && other.hasGaps) &&
         made.vmem.meets(other.vmem))
       return &other;
-    if ((made.writesVmem && made.vmem.meets(other.from)) ||
-        (other.writesVmem && other.vmem.meets(made.from)))
+    // A kernel that works in place reads boxes of a buffer and writes others.
+    auto writesUnder = [](const Transfer &writer, const Transfer &reader) {
+      return writer.writesVmem && writer.vmem.meets(reader.from) &&
+             !(writer.hasGaps && reader.fromHasGaps);
+    };
+    if (writesUnder(made, other) || writesUnder(other, made))
       return &other;
     // Within a kernel, boxes of one buffer may lie between each other in HBM.
     bool apart = ofStep != (other.semaphore >= kStepSemaphores);
@@ -126,8 +130,8 @@ void Dma::save(int64_t cycle, std::vector<int64_t> &state) const {
   for (const Transfer &t : transfers) {
     state.insert(state.end(),
                  {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin, t.hbm.end,
-                  t.from.begin, t.from.end, t.hasGaps, t.remaining ? 0 : after(t.done), t.remaining,
-                  t.remaining ? t.since - cycle : 0});
+                  t.from.begin, t.from.end, t.hasGaps, t.fromHasGaps,
+                  t.remaining ? 0 : after(t.done), t.remaining, t.remaining ? t.since - cycle : 0});
   }
 }
 
@@ -136,13 +140,13 @@ void Dma::restore(int64_t cycle, llvm::ArrayRef<int64_t> state) {
   channel.free = cycle + state[1];
   channel.spare = cycle + state[2];
   transfers.clear();
-  for (state = state.drop_front(3); !state.empty(); state = state.drop_front(12)) {
+  for (state = state.drop_front(3); !state.empty(); state = state.drop_front(13)) {
     Transfer t;
     t.semaphore = state[0], t.writesVmem = state[1];
     t.vmem = {state[2], state[3]}, t.hbm = {state[4], state[5]};
     t.from = {state[6], state[7]};
-    t.hasGaps = state[8];
-    t.done = cycle + state[9], t.remaining = state[10], t.since = cycle + state[11];
+    t.hasGaps = state[8], t.fromHasGaps = state[9];
+    t.done = cycle + state[10], t.remaining = state[11], t.since = cycle + state[12];
     transfers.push_back(t);
   }
 }

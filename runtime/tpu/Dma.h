@@ -30,7 +30,8 @@ struct Transfer {
   bool writesVmem = false; ///< and reads HBM; else the other way round
   Range vmem, hbm;         ///< between the first and the last byte
   Range from;              ///< within VMEM: where it reads, nothing is moved in HBM
-  bool hasGaps = false;    ///< in `vmem`: other boxes may lie between
+  /// In `vmem`, in `from`: other boxes may lie between.
+  bool hasGaps = false, fromHasGaps = false;
   bool isLocal() const { return from.end > from.begin; }
   int64_t done = 0; ///< when all has arrived
   /// Of a transfer that a step started: cycles of HBM's bandwidth that it still

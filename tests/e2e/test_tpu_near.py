@@ -112,3 +112,21 @@ def test_two_cores_keep_nothing(program):
     assert (
         json.loads(_tool("time", "--json", "--chip=v5p", program("layers")))["step_transfers"] == 0
     )
+
+
+def test_blocks_of_a_value_that_is_changed_in_place(tmp_path):
+    """The residual's boxes are read ahead of the result's, in the same memory."""
+
+    def block(x, up, down):
+        return x + jax.nn.gelu(x @ up) @ down
+
+    arguments = [jax.ShapeDtypeStruct(s, jnp.bfloat16) for s in _BLOCK]
+    exported = export.export(jax.jit(lambda *a: block(block(*a), *a[1:])), platforms=["cpu"])
+    file = tmp_path / "blocks.mlir"
+    file.write_bytes(exported(*arguments).mlir_module_serialized)
+    for chip in ("v5e", "v5e:mxu=2", "v5e:vmem=32MiB", "v5e:vmem=32MiB,mxu=2", "v6e:vmem=64MiB"):
+        report = json.loads(_tool("time", "--json", f"--chip={chip}", str(file)))
+        assert report["step_transfers"] > 0
+
+
+_BLOCK = ((4096, 1024), (1024, 4096), (4096, 1024))
