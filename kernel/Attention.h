@@ -41,6 +41,13 @@ std::optional<Index> maskRow(FusionLowering &lowering, ElementEmitter &emitter,
 mlir::Value visibleKeys(FusionLowering &lowering, ElementEmitter &emitter,
                         const AttentionView &view, const AttentionTask &task, int64_t rows);
 
+/// The blocks of `perBlock` keys one after another, the last one with what is left, up
+/// to the last that holds any of the `visible` keys (null: all are).
+mlir::LogicalResult
+forKeyBlocks(FusionLowering &lowering, ElementEmitter &emitter, int64_t keys, int64_t perBlock,
+             mlir::Value visible,
+             llvm::function_ref<mlir::LogicalResult(const Index &first, int64_t count)> body);
+
 mlir::LogicalResult lowerUnitAttention(FusionLowering &lowering, AttentionView &view,
                                        ElementEmitter &emitter);
 

@@ -530,7 +530,6 @@ LogicalResult UnitAttention::run() {
     return failure();
   kernel.setScratchBytes(scratchBytes);
 
-  int64_t whole = view.keys / blocks.keys, rest = view.keys % blocks.keys;
   if (blocks.keyBlocks > 1) {
     LogicalResult done = forGroups(1, [&](const Index &group, int64_t) {
       Index at = space.scale(group, kTileLanes);
@@ -543,29 +542,9 @@ LogicalResult UnitAttention::run() {
     if (failed(done))
       return failure();
   }
-  Value end = index(whole);
-  if (visible) {
-    Value needed = builder.create<arith::DivUIOp>(
-        lowering.loc(), lowering.add(visible, index(blocks.keys - 1)), index(blocks.keys));
-    end = lowering.minimum(needed, whole);
-  }
-  if (whole && failed(forRange(emitter, index(0), end, whole, [&](const Index &block) {
-        return emitKeys(space.scale(block, blocks.keys), blocks.keys);
-      })))
+  auto keys = [&](const Index &first, int64_t count) { return emitKeys(first, count); };
+  if (failed(forKeyBlocks(lowering, emitter, view.keys, blocks.keys, visible, keys)))
     return failure();
-  if (rest) {
-    Value seen = visible ? builder
-                               .create<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::sgt,
-                                                      visible, index(whole * blocks.keys))
-                               .getResult()
-                         : builder.create<arith::ConstantIntOp>(lowering.loc(), 1, 1).getResult();
-    auto branch = builder.create<scf::IfOp>(lowering.loc(), seen);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    ElementEmitter::Level level(emitter, branch);
-    if (failed(emitKeys(Index(whole * blocks.keys), rest)))
-      return failure();
-  }
   return forGroups(kForResults,
                    [&](const Index &first, int64_t count) { return emitResult(first, count); });
 }

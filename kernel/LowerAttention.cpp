@@ -83,6 +83,36 @@ Value kernel::visibleKeys(FusionLowering &lowering, ElementEmitter &emitter,
   return lowering.minimum(emitter.space().scalar(end), view.keys);
 }
 
+LogicalResult kernel::forKeyBlocks(FusionLowering &lowering, ElementEmitter &emitter, int64_t keys,
+                                   int64_t perBlock, Value visible,
+                                   llvm::function_ref<LogicalResult(const Index &, int64_t)> body) {
+  OpBuilder &builder = lowering.builder;
+  int64_t whole = keys / perBlock, rest = keys % perBlock;
+  Value end = lowering.constant(whole);
+  if (visible) {
+    Value rounded = lowering.add(visible, lowering.constant(perBlock - 1));
+    Value needed =
+        builder.create<arith::DivUIOp>(lowering.loc(), rounded, lowering.constant(perBlock));
+    end = lowering.minimum(needed, whole);
+  }
+  if (whole && failed(forRange(emitter, lowering.constant(0), end, whole, [&](const Index &block) {
+        return body(emitter.space().scale(block, perBlock), perBlock);
+      })))
+    return failure();
+  if (!rest)
+    return success();
+  Value seen = visible ? builder
+                             .create<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::sgt,
+                                                    visible, lowering.constant(whole * perBlock))
+                             .getResult()
+                       : builder.create<arith::ConstantIntOp>(lowering.loc(), 1, 1).getResult();
+  auto branch = builder.create<scf::IfOp>(lowering.loc(), seen);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  ElementEmitter::Level level(emitter, branch);
+  return body(Index(whole * perBlock), rest);
+}
+
 namespace {
 
 /// Rows of a task, and keys of a block: S and the packed keys and values stay in the
@@ -458,30 +488,9 @@ LogicalResult AttentionLowering::emitBlock(int64_t rows) {
         })))
       return failure();
     Value visible = visibleKeys(lowering, emitter, view, task, rows);
-    int64_t whole = view.keys / blocks.keys, rest = view.keys % blocks.keys;
-    Value end = index(whole);
-    if (visible) {
-      Value needed = builder.create<arith::DivUIOp>(
-          lowering.loc(), lowering.add(visible, index(blocks.keys - 1)), index(blocks.keys));
-      end = lowering.minimum(needed, whole);
-    }
-    if (whole && failed(forRange(emitter, index(0), end, whole, [&](const Index &block) {
-          return emitKeys(space.scale(block, blocks.keys), blocks.keys, rows);
-        })))
+    auto body = [&](const Index &first, int64_t count) { return emitKeys(first, count, rows); };
+    if (failed(forKeyBlocks(lowering, emitter, view.keys, blocks.keys, visible, body)))
       return failure();
-    if (rest) {
-      Value seen = visible ? builder
-                                 .create<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::sgt,
-                                                        visible, index(whole * blocks.keys))
-                                 .getResult()
-                           : builder.create<arith::ConstantIntOp>(lowering.loc(), 1, 1).getResult();
-      auto branch = builder.create<scf::IfOp>(lowering.loc(), seen);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      ElementEmitter::Level level(emitter, branch);
-      if (failed(emitKeys(Index(whole * blocks.keys), rest, rows)))
-        return failure();
-    }
   }
   return forRange(emitter, index(0), index(rows), rows,
                   [&](const Index &row) { return emitResult(row); });

@@ -26,6 +26,7 @@ os.environ.update(
 import jax
 from jax.experimental import topologies
 from spokeshave.codesign import programs, standard, timing
+from spokeshave.codesign import report as pages
 
 TOPOLOGIES = {"v4": "v4:2x2x1", "v5e": "v5e:2x2", "v5p": "v5p:2x2x1", "v6e": "v6e:2x2"}
 EXTRA = {"v4": {"chip_config_name": "megacore"}}
@@ -118,10 +119,7 @@ def main() -> int:
             lines.append(row)
             print(row, file=sys.stderr, flush=True)
     text = "\n".join(lines) + "\n"
-    if options.out:
-        options.out.write_text(text)
-    else:
-        print(text)
+    pages.deliver(text, options.out)
     return 0 if complete else 1
 
 

@@ -8,23 +8,12 @@
 
 #include "machine/Machine.h"
 #include "support/Error.h"
+#include "support/Flag.h"
 
 #include "llvm/Support/xxhash.h"
 
 using namespace spokeshave;
 using namespace spokeshave::cpu;
-
-static llvm::Error setBool(bool &option, llvm::StringRef name, llvm::StringRef value) {
-  std::optional<bool> parsed = llvm::StringSwitch<std::optional<bool>>(value.lower())
-                                   .Cases("1", "true", "on", "yes", true)
-                                   .Cases("0", "false", "off", "no", false)
-                                   .Default(std::nullopt);
-  if (!parsed)
-    return makeError(ErrorCode::BadOption,
-                     "option " + name + " is true or false, not '" + value + "'");
-  option = *parsed;
-  return llvm::Error::success();
-}
 
 llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
   if (name == "isa") {
@@ -43,13 +32,13 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
     return llvm::Error::success();
   }
   if (name == "verify-each-pass")
-    return setBool(verifyEachPass, name, value);
+    return setFlag(verifyEachPass, name, value);
   if (name == "fusion")
-    return setBool(fusion, name, value);
+    return setFlag(fusion, name, value);
   if (name == "share-kernels")
-    return setBool(shareKernels, name, value);
+    return setFlag(shareKernels, name, value);
   if (name == "attention")
-    return setBool(attention, name, value);
+    return setFlag(attention, name, value);
   return makeError(ErrorCode::BadOption,
                    "No such compile option: '" + name +
                        "'; there are isa, threads, verify-each-pass, fusion, attention and "

@@ -7,6 +7,7 @@
 #include "target/tpu/Compile.h"
 
 #include "support/Error.h"
+#include "support/Flag.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -39,13 +40,5 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
                          "'; there are attention, buffers, fusion, keep, megacore, overlap, "
                          "pipelining, prefetch, row-tiles, transcendentals, unrolling and "
                          "verify-each-pass");
-  std::optional<bool> parsed = llvm::StringSwitch<std::optional<bool>>(value.lower())
-                                   .Cases("1", "true", "on", "yes", true)
-                                   .Cases("0", "false", "off", "no", false)
-                                   .Default(std::nullopt);
-  if (!parsed)
-    return makeError(ErrorCode::BadOption,
-                     "option " + name + " is true or false, not '" + value + "'");
-  *option = *parsed;
-  return llvm::Error::success();
+  return setFlag(*option, name, value);
 }

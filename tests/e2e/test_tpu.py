@@ -24,10 +24,10 @@ def both(function, *args):
 """
 
 
-def run(program: str, **environment: str) -> str:
+def run(program: str, preamble: str = PREAMBLE, **environment: str) -> str:
     env = dict(os.environ, JAX_PLATFORMS="spokeshave_tpu,cpu", **environment)
     done = subprocess.run(
-        [sys.executable, "-c", PREAMBLE + textwrap.dedent(program)],
+        [sys.executable, "-c", preamble + textwrap.dedent(program)],
         env=env,
         capture_output=True,
         text=True,

@@ -3,10 +3,8 @@
 """JAX programs on several simulated chips: right values, and what the links take."""
 
 import json
-import os
-import subprocess
-import sys
-import textwrap
+
+import test_tpu
 
 PREAMBLE = """
 import json, numpy as np, jax, jax.numpy as jnp
@@ -22,22 +20,13 @@ def mapped(platform, function, specs, out):
 
 
 def run(program: str) -> str:
-    env = dict(
-        os.environ,
-        JAX_PLATFORMS="spokeshave_tpu,cpu",
+    return test_tpu.run(
+        program,
+        PREAMBLE,
         SPOKESHAVE_NUM_DEVICES="4",
         SPOKESHAVE_CHIP="v5e",
         XLA_FLAGS="--xla_force_host_platform_device_count=4",
     )
-    done = subprocess.run(
-        [sys.executable, "-c", PREAMBLE + textwrap.dedent(program)],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 def test_values_are_those_of_the_stock_cpu():

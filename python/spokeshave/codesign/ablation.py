@@ -15,7 +15,7 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
-from spokeshave.codesign import standard, timing
+from spokeshave.codesign import report, standard, timing
 
 CHIPS = ("v5e", "v5p", "v6e")
 PROGRAMS = (
@@ -54,10 +54,10 @@ microseconds; the others how many times as long the program takes then. The opti
 
 def measure(program: standard.programs.Program, chip: str, settings: dict[str, str]) -> float | str:
     """Microseconds, or why there are none."""
-    report, reason = timing.time_program(program, chip, settings=settings)
-    if report is None:
+    timed, reason = timing.time_program(program, chip, settings=settings)
+    if timed is None:
         return "does not fit" if "SKS-R001" in reason else f"failed: {reason.splitlines()[0]}"
-    return float(report["microseconds"])
+    return float(timed["microseconds"])
 
 
 def table(times: dict[str, list[float | str]]) -> list[str]:
@@ -100,10 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             page += [*table(times), ""]
             print(f"{chip}: done", file=sys.stderr, flush=True)
     text = "\n".join(page)
-    if options.out:
-        options.out.write_text(text)
-    else:
-        print(text)
+    report.deliver(text, options.out)
     return 0 if complete else 1
 
 

@@ -5,6 +5,7 @@
 import csv
 import io
 import json
+import pathlib
 from typing import Any
 
 Row = dict[str, Any]
@@ -89,3 +90,11 @@ def to_csv(rows: list[Row]) -> str:
 
 def to_json(rows: list[Row], **facts: Any) -> str:
     return json.dumps({**facts, "rows": rows}, indent=1) + "\n"
+
+
+def deliver(text: str, file: pathlib.Path | None) -> None:
+    """Writes a page to `file`, or prints it where none is given."""
+    if file:
+        file.write_text(text)
+    else:
+        print(text)

@@ -1,0 +1,53 @@
+# Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How near to the rooflines the chip's programs are: simulated times are the same everywhere."""
+
+import pytest
+from spokeshave.codesign import standard, timing
+
+
+def _report(name, chip, **settings):
+    report, reason = timing.time_program(standard.load(name), chip, settings=settings)
+    assert report is not None, reason
+    return report
+
+
+@pytest.mark.parametrize(
+    ("chip", "dtype", "least"),
+    [
+        ("v5e", "bf16", 0.93),
+        ("v5p", "bf16", 0.92),
+        ("v6e", "bf16", 0.82),
+        ("v5e", "int8", 0.91),
+        ("v5p", "int8", 0.90),
+    ],
+)
+def test_products_reach_the_peak(chip, dtype, least):
+    report = _report(f"matmul_{dtype}_4096", chip)
+    peak = timing.peak_flops(timing.figures_of(chip))[dtype]
+    assert 2 * 4096**3 / peak * 1e6 / report["microseconds"] > least
+
+
+@pytest.mark.parametrize("chip", ["v5e", "v6e"])
+@pytest.mark.parametrize("name", ["softmax_8192x4096", "gelu_4096x4096", "add_4096x4096"])
+def test_streams_reach_the_bandwidth_of_streams(name, chip):
+    report = _report(name, chip)
+    least = sum(k["minimum_hbm_bytes"] for k in report["kernels"]) / report["hbm_bytes_per_cycle"]
+    assert report["cycles"] < 1.02 * least
+
+
+@pytest.mark.parametrize(
+    ("name", "chip", "settings", "least"),
+    [
+        ("transformer_block", "v5e", {"attention": "off"}, 1 / 0.6),
+        ("transformer_block", "v5e", {"transcendentals": "off"}, 1.4),
+        ("scan_mlp", "v5e", {"keep": "off"}, 2.5),
+        ("softmax_8192x4096", "v6e", {"pipelining": "off"}, 1.5),
+        ("softmax_8192x4096", "v5e", {"row-tiles": "off"}, 3.5),
+        ("matmul_bf16_4096", "v5e", {"buffers": "1"}, 1.3),
+        ("matmul_bf16_4096", "v5p", {"megacore": "off"}, 1.8),
+    ],
+)
+def test_optimisations_gain(name, chip, settings, least):
+    on, off = _report(name, chip), _report(name, chip, **settings)
+    assert off["cycles"] > least * on["cycles"]
