@@ -125,7 +125,6 @@ struct Instruction {
   uint8_t predicate = 0; ///< of comparisons: IntPredicate or FloatPredicate
   uint8_t immediate = 0; ///< which source is imm in all lanes: 1 a, 2 b, 3 c; its bits
   uint16_t object = 0;   ///< memory accesses: different numbers never overlap; 0 may
-  uint32_t base = 0;     ///< and of equal bases the addresses differ by imm alone
   uint32_t location = 0; ///< of Kernel::locations
 
   std::array<Reg, 4> sources() const { return {a, b, c, mask}; }

@@ -36,7 +36,6 @@ LogicalResult Selector::selectRows(Operation &op) {
   made.stride = stride * bytes;
   made.imm = vmemOffset(buffer) + at->constant * bytes;
   made.mask = mask;
-  made.base = scalar.number;
   made.object = objectOf(buffer);
   if (load)
     values[load.getResult()] = value;

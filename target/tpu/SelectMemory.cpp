@@ -108,7 +108,6 @@ LogicalResult Selector::selectLoad(spokeshave::kernel::LoadOp op) {
   load.stride = from->lanes ? bytes : op.getLaneStride() * bytes;
   load.imm = vmemOffset(op.getBuffer()) + from->constant * bytes;
   load.mask = mask;
-  load.base = scalar.number;
   if (from->lanes)
     load.from = indexTypeOf(op.getIndices());
   load.object = objectOf(op.getBuffer());
@@ -131,7 +130,6 @@ LogicalResult Selector::selectStore(spokeshave::kernel::StoreOp op) {
   store.stride = to->lanes ? bytes : op.getLaneStride() * bytes;
   store.imm = vmemOffset(op.getBuffer()) + to->constant * bytes;
   store.mask = mask;
-  store.base = scalar.number;
   if (to->lanes)
     store.from = indexTypeOf(op.getIndices());
   store.object = objectOf(op.getBuffer());
