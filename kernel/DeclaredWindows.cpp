@@ -61,6 +61,21 @@ bool DeclaredWindow::movesOnce() const {
   return positions * period() == tasks;
 }
 
+std::pair<int64_t, int64_t> DeclaredWindow::rangeAt(int64_t task) const {
+  llvm::ArrayRef<int64_t> radices = op.getRadices();
+  SmallVector<int64_t> digits(radices.size());
+  for (size_t d = radices.size(); d-- > 0; task /= radices[d])
+    digits[d] = task % radices[d];
+  int64_t begin = op.getBase(), extent = 1;
+  for (auto [d, digit] : llvm::enumerate(op.getDigits())) {
+    int64_t position = digit >= 0 ? digits[digit] * op.getSteps()[d] : 0;
+    int64_t count = std::min(op.getSizes()[d], op.getLimits()[d] - position);
+    begin += position * op.getStrides()[d];
+    extent += (count - 1) * op.getStrides()[d];
+  }
+  return {begin, begin + extent};
+}
+
 /// Quotients and remainders by powers of two are shifts and masks.
 Value DeclaredWindow::digitOf(OpBuilder &builder, Location loc, Value task, int64_t digit) const {
   auto constant = [&](int64_t i) -> Value {

@@ -49,6 +49,9 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
     `near_offsets` has a number per buffer: the byte of near memory where it is
     already when the kernel starts, or -1 for one in far memory (kernel/Stage.h).
 
+    `core_parts` has, for each buffer and each core of the device, the bytes [begin, end)
+    that the core's part of the tasks touches, on machines whose cores share kernels.
+
     A kernel with long loops inside has `polls_cancel`: its launches pass the
     address of the execution's cancel word behind the buffers, for kernel.cancelled.
 
@@ -62,6 +65,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
                        DefaultValuedAttr<I64Attr, "0">:$task_cost_ns,
                        OptionalAttr<StrAttr>:$fusion_name,
                        OptionalAttr<DenseI64ArrayAttr>:$near_offsets,
+                       OptionalAttr<DenseI64ArrayAttr>:$core_parts,
                        UnitAttr:$updates_outputs, UnitAttr:$polls_cancel);
   let regions = (region SizedRegion<1>:$body);
   let skipDefaultBuilders = 1;

@@ -21,13 +21,11 @@
 //===----------------------------------------------------------------------===//
 #include "kernel/Stage.h"
 
-#include "kernel/Windows.h"
+#include "kernel/Share.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-
-#include <numeric>
 
 using namespace mlir;
 using namespace spokeshave;
@@ -45,6 +43,7 @@ struct Staged {
   int64_t nearOffset = -1;                ///< where it is in near memory already
   bool inPlace = false;                   ///< and is used there, untransferred
   std::optional<Window> window;           ///< found; nothing: as a whole
+  std::optional<Window> touched;          ///< what each task touches, also in place
   WindowOp declared;                      ///< by the lowering, or null
   int64_t offset = 0, slotElements = 0, slots = 1;
   Value scratch; ///< what the computation uses
@@ -77,7 +76,8 @@ private:
   LogicalResult describe();
   bool paysOff(const Window &window, MemRefType type) const;
   LogicalResult layOut();
-  void shareTasks();
+  SmallVector<TouchedBuffer> touched();
+  void shareTasks(bool isStaged);
   void wrapInLoop();
   void redirect(Staged &buffer);
   void redirectAccesses(Value from, const Staged &buffer, Value shift);
@@ -109,6 +109,7 @@ private:
   int64_t tasks;
   int64_t share;    ///< tasks of each core; the last one's may be fewer
   Value begin, end; ///< of this core's tasks
+  SmallVector<int64_t> parts; ///< of the buffers, see StageNeed
   SmallVector<Staged> buffers;
   scf::ForOp loop;
 };
@@ -153,8 +154,10 @@ LogicalResult Stager::describe() {
     if (!otherUses)
       continue;
     staged.inPlace = staged.nearOffset >= 0;
-    if (tasks > 1 && !staged.inPlace)
-      staged.window = findWindow(kernel, staged.buffer);
+    if (tasks > 1 && (!staged.inPlace || options.cores > 1))
+      staged.touched = findWindow(kernel, staged.buffer);
+    if (!staged.inPlace)
+      staged.window = staged.touched;
     if (staged.window && !isOutput && !paysOff(*staged.window, staged.type))
       staged.window.reset();
     staged.slotElements = staged.window ? staged.window->elements() : staged.type.getNumElements();
@@ -188,21 +191,27 @@ LogicalResult Stager::layOut() {
   return success();
 }
 
-/// Decides how many tasks a core does: all of them where cores would write the same
-/// bytes. Windows that stay for several tasks stay on one core.
-void Stager::shareTasks() {
-  if (options.cores < 2 || kernel.getUpdatesOutputs())
+SmallVector<TouchedBuffer> Stager::touched() {
+  SmallVector<TouchedBuffer> found;
+  for (const Staged &buffer : buffers)
+    found.push_back({buffer.buffer.getArgNumber() - 1, buffer.type.getNumElements(),
+                     buffer.elementBytes(), buffer.buffer.getArgNumber() > kernel.getNumInputs(),
+                     buffer.declared, buffer.touched});
+  return found;
+}
+
+/// Decides how many tasks a core does, and says what these touch; once they are staged,
+/// each core moves buffers without windows as a whole.
+void Stager::shareTasks(bool isStaged) {
+  if (options.cores < 2)
     return;
-  int64_t together = 1;
-  for (const Staged &buffer : buffers) {
-    if (!isWhole(buffer))
-      together = std::lcm(together, buffer.period());
-    else if (buffer.isWritten)
-      return;
-  }
-  int64_t part = llvm::alignTo(llvm::divideCeil(tasks, options.cores), together);
-  if (part * (options.cores - 1) < tasks) // none would be idle
-    share = part;
+  SmallVector<TouchedBuffer> all = touched();
+  if (!kernel.getUpdatesOutputs())
+    share = shareOfCore(tasks, options.cores, all);
+  for (auto [each, buffer] : llvm::zip_equal(all, buffers))
+    if (isStaged && !buffer.inPlace && !buffer.moves())
+      each.window.reset();
+  parts = partsOfCores(tasks, share, options.cores, kernel.getBuffers().size(), all);
 }
 
 /// The body goes into a loop over the tasks.
@@ -421,7 +430,8 @@ Value Stager::linearIndex(ValueRange indices, MemRefType type) {
 }
 
 StageNeed Stager::need() {
-  StageNeed need{int64_t(llvm::alignTo(kernel.getScratchBytes(), kAlignment)), {}, {}};
+  StageNeed need;
+  need.scratch = llvm::alignTo(kernel.getScratchBytes(), kAlignment);
   need.far.resize(kernel.getBuffers().size());
   need.near.resize(kernel.getBuffers().size());
   if (failed(describe()))
@@ -431,6 +441,9 @@ StageNeed Stager::need() {
     need.far[number] += buffer.bytes();
     need.near[number] += buffer.canBeInPlace() ? 0 : buffer.bytes();
   }
+  shareTasks(/*isStaged=*/false);
+  need.parts = std::move(parts);
+  need.cores = llvm::divideCeil(tasks, std::max<int64_t>(1, share));
   return need;
 }
 
@@ -441,7 +454,9 @@ LogicalResult Stager::run() {
     return kernel.getBlock().clear(), success();
   if (failed(layOut()))
     return failure();
-  shareTasks();
+  shareTasks(/*isStaged=*/true);
+  if (!parts.empty())
+    kernel.setCoreParts(parts);
   wrapInLoop();
   builder.setInsertionPoint(loop);
   for (Staged &buffer : buffers) {

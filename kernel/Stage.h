@@ -23,7 +23,9 @@ struct StageOptions {
 /// that moves with the task's number is transferred window by window, `buffers` deep, ahead of the
 /// computation; another one is transferred as a whole.
 ///
-/// A buffer with a near offset (kernel.func's near_offsets) is used where it is.
+/// A buffer with a near offset (kernel.func's near_offsets) is used where it is: each
+/// core finds there what its part of the tasks touches. What that is of every buffer,
+/// the kernel says in `core_parts`.
 ///
 /// Fails with a diagnostic that names each buffer's need where the near memory
 /// does not suffice.
@@ -33,6 +35,10 @@ mlir::LogicalResult stageBuffers(FuncOp kernel, const StageOptions &options);
 struct StageNeed {
   int64_t scratch = 0;                  ///< bytes of the kernel's own
   llvm::SmallVector<int64_t> far, near; ///< more for each buffer, by where it lies
+  /// The bytes [begin, end) of each buffer that each of the cores touches: all pairs
+  /// of the first buffer, then of the next one.
+  llvm::SmallVector<int64_t> parts;
+  int64_t cores = 1; ///< that have tasks
 };
 StageNeed stageNeed(FuncOp kernel, const StageOptions &options);
 

@@ -409,6 +409,13 @@ std::optional<Window> kernel::findWindow(FuncOp kernel, BlockArgument buffer) {
   return std::nullopt;
 }
 
+std::pair<int64_t, int64_t> Window::rangeAt(int64_t task) const {
+  int64_t begin = originAt(task), end = begin + (rows - 1) * rowStride + count;
+  if (clipsToMajor)
+    end = std::min(end, base + major * (task / divisor + 1));
+  return {std::max<int64_t>(0, begin), std::min(end, total)};
+}
+
 //===----------------------------------------------------------------------===//
 // As operations
 //===----------------------------------------------------------------------===//

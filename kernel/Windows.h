@@ -33,6 +33,8 @@ struct Window {
   int64_t originAt(int64_t task) const {
     return base + major * (task / divisor) + minor * (task % divisor);
   }
+  /// Of `task`, from the first element to behind the last.
+  std::pair<int64_t, int64_t> rangeAt(int64_t task) const;
   /// As operations: the origin, which may lie before the buffer.
   mlir::Value origin(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value task) const;
   /// Begin and number of the elements within the buffer.
@@ -54,6 +56,8 @@ public:
   /// Whether the digits that move it are the outermost ones, so that no window is
   /// used twice.
   bool movesOnce() const;
+  /// Of `task`, from the first element to behind the last.
+  std::pair<int64_t, int64_t> rangeAt(int64_t task) const;
   /// The first element in the buffer, and how many positions there are along each
   /// dimension within the limits.
   std::pair<mlir::Value, llvm::SmallVector<mlir::Value>>

@@ -11,6 +11,7 @@
 #include "schedule/NearMemory.h"
 
 #include "schedule/NearPieces.h"
+#include "schedule/NearShares.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -31,6 +32,7 @@ public:
 
 private:
   bool place(NearCandidate &candidate);
+  bool agreesWithCopies(const NearCandidate &candidate);
   bool startEarlier(NearCandidate &candidate);
   bool tryPlace(NearCandidate &candidate);
   bool leavesRoom(const NearCandidate &candidate, int64_t at);
@@ -39,6 +41,7 @@ private:
   void replaceUses(NearCandidate &candidate);
   void transfers(NearCandidate &candidate);
   void rewriteCopies();
+  DenseI64ArrayAttr partsAttr(const NearCandidate &candidate, bool toFar);
 
   ProgramOp program;
   const NearMemoryOptions &options;
@@ -46,6 +49,7 @@ private:
   NearPieces pieces;
   std::vector<NearCandidate> candidates;
   std::vector<NearCandidate *> taken;
+  DenseMap<Operation *, DenseI64ArrayAttr> copiedParts;
   int64_t signals = 0;
 };
 
@@ -135,9 +139,23 @@ bool Assignment::startEarlier(NearCandidate &candidate) {
   return moved;
 }
 
+/// A copy from near memory to near memory moves within each core.
+bool Assignment::agreesWithCopies(const NearCandidate &candidate) {
+  return llvm::all_of(candidate.accesses, [&](const NearAccess &access) {
+    auto copy = dyn_cast<CopyOp>(access.op);
+    return !copy || llvm::all_of(taken, [&](NearCandidate *other) {
+      bool isOther = other->piece == pieces.pieceOf(copy.getSource()) ||
+                     other->piece == pieces.pieceOf(copy.getTarget());
+      return !isOther || other->span.last < access.position ||
+             access.position < other->span.first || other->parts == candidate.parts;
+    });
+  });
+}
+
 bool Assignment::place(NearCandidate &candidate) {
   candidate.start = candidate.anchor;
-  if (!tryPlace(candidate))
+  if (!findParts(candidate, pieces, facts, options.cores) || !agreesWithCopies(candidate) ||
+      !tryPlace(candidate))
     return false;
   if (candidate.needsFill() && options.prefetch && startEarlier(candidate))
     return true;
@@ -178,19 +196,27 @@ void Assignment::replaceUses(NearCandidate &candidate) {
   }
 }
 
+DenseI64ArrayAttr Assignment::partsAttr(const NearCandidate &candidate, bool toFar) {
+  if (candidate.parts.empty())
+    return nullptr;
+  return DenseI64ArrayAttr::get(program.getContext(), movedParts(candidate, toFar));
+}
+
 void Assignment::transfers(NearCandidate &candidate) {
   OpBuilder builder(program.getContext());
   Value far = candidate.piece->values.front();
   auto near = [&] { return builder.create<NearOp>(far.getLoc(), far.getType(), candidate.place); };
   if (candidate.needsFill()) {
     builder.setInsertionPoint(candidate.start);
-    builder.create<StartOp>(candidate.start->getLoc(), far, near(), signals);
+    builder.create<StartOp>(candidate.start->getLoc(), far, near(), signals,
+                            partsAttr(candidate, /*toFar=*/false));
     builder.setInsertionPoint(candidate.anchor);
     builder.create<WaitOp>(candidate.anchor->getLoc(), signals++);
   }
   if (candidate.needsWriteBack()) {
     builder.setInsertionPointAfter(candidate.end);
-    builder.create<StartOp>(candidate.end->getLoc(), near(), far, signals);
+    builder.create<StartOp>(candidate.end->getLoc(), near(), far, signals,
+                            partsAttr(candidate, /*toFar=*/true));
     builder.setInsertionPointToEnd(&program.getBlock());
     builder.create<WaitOp>(candidate.end->getLoc(), signals++);
   }
@@ -203,13 +229,20 @@ void Assignment::rewriteCopies() {
     if (!isNear(copy.getSource()) && !isNear(copy.getTarget()))
       return;
     OpBuilder builder(copy);
-    builder.create<StartOp>(copy.getLoc(), copy.getSource(), copy.getTarget(), signals);
+    builder.create<StartOp>(copy.getLoc(), copy.getSource(), copy.getTarget(), signals,
+                            copiedParts.lookup(copy));
     builder.create<WaitOp>(copy.getLoc(), signals++);
     copy.erase();
   });
 }
 
 void Assignment::rewrite() {
+  for (NearCandidate *candidate : taken)
+    for (const NearAccess &access : candidate->accesses)
+      if (auto copy = dyn_cast<CopyOp>(access.op)) {
+        bool toFar = access.reads && !copiedParts.contains(copy);
+        copiedParts[copy] = partsAttr(*candidate, toFar);
+      }
   for (NearCandidate *candidate : taken)
     replaceUses(*candidate);
   for (NearCandidate *candidate : taken)

@@ -17,11 +17,20 @@
 
 namespace spokeshave::schedule {
 
+/// Bytes [begin, end) of a buffer.
+struct ByteRange {
+  int64_t begin = 0, end = 0;
+  bool isEmpty() const { return begin >= end; }
+  bool holds(ByteRange other) const { return begin <= other.begin && other.end <= end; }
+  bool operator==(const ByteRange &) const = default;
+};
+
 struct NearMemoryOptions {
   int64_t bytes = 0;        ///< of the near memory
   int64_t latencyBytes = 0; ///< what flows in the latency of a transfer
   bool keep = true;         ///< values stay between launches
   bool prefetch = true;     ///< transfers start before the launch that needs them
+  int64_t cores = 1;        ///< that have such a memory each, and may share launches
 };
 
 /// What only the kernels know.
@@ -31,6 +40,8 @@ struct KernelFacts {
   llvm::function_ref<int64_t(LaunchOp, const llvm::BitVector &near)> need;
   /// Whether the launch's outputs hold data that it may leave as it is.
   llvm::function_ref<bool(LaunchOp)> updatesOutputs;
+  /// Of several cores: what each touches of a buffer of a launch.
+  llvm::function_ref<ByteRange(LaunchOp, unsigned buffer, int64_t core)> touches = nullptr;
 };
 
 /// Rewrites `program`: buffers that are kept become schedule.near, allocated from
@@ -39,7 +50,8 @@ struct KernelFacts {
 ///
 /// Candidates are ranked by the traffic they save per byte, loops counted by their
 /// trips. Buffers that the sequencer reads (predicates, branch numbers), library
-/// calls and donated arguments stay in far memory.
+/// calls and donated arguments stay in far memory. So do values of which one of several
+/// cores needs what another one makes.
 void assignNearMemory(ProgramOp program, const NearMemoryOptions &options,
                       const KernelFacts &facts);
 

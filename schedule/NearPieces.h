@@ -58,6 +58,7 @@ struct NearCandidate {
   mlir::Operation *anchor = nullptr, *end = nullptr; ///< the step that begins, the one that ends it
   mlir::Operation *start = nullptr;                  ///< the transfer into it starts before this
   double saved = 0;                                  ///< bytes of traffic
+  llvm::SmallVector<ByteRange> parts;                ///< that each of several cores holds
   int64_t place = -1;
 
   bool needsFill() const {

@@ -194,6 +194,8 @@ LogicalResult StartOp::verify() {
   if (byteSizeOf(cast<MemRefType>(getSource().getType())) !=
       byteSizeOf(cast<MemRefType>(getTarget().getType())))
     return emitOpError() << "moves between buffers of different size";
+  if (getParts() && getParts()->size() % 2 != 0)
+    return emitOpError() << "has a part without an end";
   return success();
 }
 

@@ -132,10 +132,14 @@ def Schedule_StartOp : Schedule_Op<"start"> {
   let description = [{
     Between far and near memory, or within either. `signal` is the number that a
     schedule.wait names. Until then nothing writes `source` or touches `target`.
+
+    Where several cores have a near memory each, `parts` has the bytes [begin, end) that
+    each of them moves from or to its own; else the first one moves all.
   }];
   let hasVerifier = 1;
-  let arguments = (ins AnyMemRef:$source, AnyMemRef:$target, I64Attr:$signal);
-  let assemblyFormat = "$source `to` $target `signal` $signal attr-dict `:` type($source) `to` type($target)";
+  let arguments = (ins AnyMemRef:$source, AnyMemRef:$target, I64Attr:$signal,
+                       OptionalAttr<DenseI64ArrayAttr>:$parts);
+  let assemblyFormat = "$source `to` $target `signal` $signal (`parts` $parts^)? attr-dict `:` type($source) `to` type($target)";
 }
 
 def Schedule_WaitOp : Schedule_Op<"wait"> {

@@ -131,6 +131,8 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
       {"assumed_decisions", report.assumed},
       {"copy_cycles", report.copyCycles},
       {"wait_cycles", report.waitCycles},
+      {"meetings", report.meetings},
+      {"meeting_cycles", report.meetingCycles},
       {"step_transfers", report.stepTransfers},
       {"step_bytes", report.stepBytes},
       {"cores", program.chip.coresOfDevice()},

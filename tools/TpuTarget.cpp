@@ -102,6 +102,9 @@ void tools::printTpuReport(const tpu::Program &program, const runtime::tpu::Repo
     os << llvm::formatv("{0,-32} {1,8} {2,12} {3,12} {4,27} {5}\n",
                         program.collectives[number].name, time.count, time.cycles, time.exposed,
                         time.bytes, boundOf(program, time));
+  if (report.meetings)
+    os << llvm::formatv("the cores met {0} times, {1} cycles\n", report.meetings,
+                        report.meetingCycles);
   if (report.stepTransfers)
     os << llvm::formatv("{0} transfers between kernels, {1} bytes, {2} cycles waited for\n",
                         report.stepTransfers, report.stepBytes, report.waitCycles);

@@ -53,12 +53,17 @@ public:
   /// Of an ended kernel, when all that it wrote has arrived.
   KernelTime finish();
 
-  /// Step::Kind::Start: between `address` in HBM and VMEM.
-  llvm::Error startTransfer(const spokeshave::tpu::Step &step, int64_t source, int64_t target);
+  /// Step::Kind::Start: `part` of the bytes at `source` to those at `target`.
+  llvm::Error startTransfer(const spokeshave::tpu::Step &step, spokeshave::tpu::Kernel::Part part,
+                            int64_t source, int64_t target);
   /// Step::Kind::Wait. Returns the cycles waited.
   int64_t waitForStep(int64_t semaphore);
   /// Cycles for a copy of `bytes` within HBM.
   int64_t copyCycles(int64_t bytes) const;
+  void copy(int64_t cycles) {
+    dma.occupy(cycle, cycle + cycles);
+    cycle += cycles;
+  }
 
   int64_t now() const { return cycle; }
   void advance(int64_t cycles) { cycle += cycles; }
@@ -101,6 +106,7 @@ private:
   llvm::Error executeAcross(const Instruction &instruction);
   llvm::Error executeMatrix(const Instruction &instruction);
   llvm::Error startTransfer(const Instruction &instruction);
+  bool isOwnPart(Range hbm) const;
   void waitFor(int64_t semaphore);
   void stallUntil(int64_t when);
   llvm::Error fail(const Instruction &instruction, llvm::Twine message);

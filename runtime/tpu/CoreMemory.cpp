@@ -188,6 +188,18 @@ int64_t Core::copyCycles(int64_t bytes) const {
   return timing.dmaLatency + int64_t(2 * bytes / timing.hbmBytesPerCycle);
 }
 
+/// Where cores share a kernel, each keeps to what the kernel says of it.
+bool Core::isOwnPart(Range hbm) const {
+  if (kernel->parts.empty() || hbm.begin >= hbm.end)
+    return true;
+  for (size_t i = 0; i + 1 < buffers.size(); ++i) {
+    Kernel::Part part = kernel->parts[i * kernel->cores + number];
+    if (buffers[i] + part.begin <= hbm.begin && hbm.end <= buffers[i] + part.end)
+      return true;
+  }
+  return false;
+}
+
 llvm::Error Core::startTransfer(const Instruction &instruction) {
   const DmaDescriptor &descriptor = kernel->descriptors[instruction.imm];
   size_t rank = descriptor.fromStrides.size();
@@ -218,6 +230,8 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
     transfer.from = {from, fromEnd};
   else
     transfer.hbm = transfer.writesVmem ? Range{from, fromEnd} : Range{to, toEnd};
+  if (!isOwnPart(transfer.hbm))
+    return fail(instruction, "transfer beyond the core's part of the kernel");
   if (dma.conflictOf(transfer))
     return fail(instruction, "race between two transfers");
   if (options.computeValues) {
@@ -281,8 +295,10 @@ void Core::traceTransfer(const Transfer &transfer, int64_t kernelOrStep, int64_t
 // Steps of the program
 //===----------------------------------------------------------------------===//
 
-llvm::Error Core::startTransfer(const Step &step, int64_t source, int64_t target) {
-  int64_t bytes = step.buffers[0].bytes;
+llvm::Error Core::startTransfer(const Step &step, Kernel::Part part, int64_t source,
+                                int64_t target) {
+  int64_t bytes = part.end - part.begin;
+  source += part.begin, target += part.begin;
   bool fromVmem = step.buffers[0].base == BufferRef::Base::Vmem,
        toVmem = step.buffers[1].base == BufferRef::Base::Vmem;
   Transfer transfer;
@@ -319,7 +335,8 @@ int64_t Core::waitForStep(int64_t semaphore) {
   cycle = dma.wait(kStepSemaphores + semaphore, cycle, &done);
   if (options.trace)
     for (TransferSlice &slice : options.trace->transfers)
-      if (slice.kernel < 0 && slice.end == 0 && slice.location == semaphore)
+      if (slice.kernel < 0 && slice.core == number && slice.end == 0 &&
+          slice.location == semaphore)
         slice.end = done;
   return cycle - begin;
 }

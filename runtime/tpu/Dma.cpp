@@ -50,7 +50,7 @@ int64_t Dma::start(Transfer made, int64_t cycle, int64_t runs, int64_t run) {
   int64_t moved = runs * std::max<int64_t>(llvm::alignTo(run, kBurst), timing.dmaGranule);
   int64_t flow = int64_t(double(moved) / timing.hbmBytesPerCycle);
   int64_t begin = std::max({cycle, engineFree, channel.free});
-  spend(begin, transfers.size());
+  channel.spend(begin);
   channel.free = begin + flow;
   channel.spare = std::max(channel.spare, channel.free);
   engineFree = begin + flow + timing.dmaIssue;
@@ -70,7 +70,7 @@ void Dma::startBehind(Transfer made, int64_t cycle, int64_t bytes) {
 }
 
 void Dma::occupy(int64_t begin, int64_t end) {
-  spend(std::max(begin, channel.free), transfers.size());
+  channel.spend(std::max(begin, channel.free));
   channel.free = std::max(channel.free, end);
   channel.spare = std::max(channel.spare, channel.free);
 }
@@ -95,6 +95,9 @@ int64_t Dma::wait(int64_t semaphore, int64_t cycle, int64_t *done) {
   for (size_t count = transfers.size(); count; --count)
     if (transfers[count - 1].semaphore == semaphore) {
       spend(INT64_MAX, count);
+      // Other cores' kernels come after what has been waited for.
+      if (channel.engines.size() > 1)
+        channel.free = std::max(channel.free, channel.spare);
       break;
     }
   int64_t last = 0;
@@ -119,35 +122,57 @@ int64_t Dma::waitForKernel(int64_t cycle) {
   return cycle;
 }
 
-void Dma::save(int64_t cycle, std::vector<int64_t> &state) const {
-  auto after = [&](int64_t when) { return std::max<int64_t>(0, when - cycle); };
-  state.push_back(after(engineFree));
-  state.push_back(after(channel.free));
-  // What the channel had left before the first transfer that could have had it is lost.
+int64_t Dma::waitingSince() const {
   auto waiting = llvm::find_if(transfers, [](const Transfer &t) { return t.remaining > 0; });
-  state.push_back(waiting == transfers.end() ? after(channel.spare)
-                                             : std::max(channel.spare, waiting->since) - cycle);
+  return waiting == transfers.end() ? INT64_MAX : waiting->since;
+}
+
+/// Cycles from `cycle` on; what is over does not matter.
+static int64_t after(int64_t cycle, int64_t when) {
+  return std::max<int64_t>(0, when - cycle);
+}
+
+void HbmChannel::spend(int64_t until) {
+  for (Dma *dma : engines)
+    dma->spend(until, dma->transfers.size());
+}
+
+void HbmChannel::save(int64_t cycle, int64_t waiting, std::vector<int64_t> &state) const {
+  state.push_back(after(cycle, free));
+  // What the channel had left before the first transfer that could have had it is lost.
+  state.push_back(waiting == INT64_MAX ? after(cycle, spare) : std::max(spare, waiting) - cycle);
+}
+
+void HbmChannel::restore(int64_t cycle, llvm::ArrayRef<int64_t> &state) {
+  free = cycle + state[0];
+  spare = cycle + state[1];
+  state = state.drop_front(2);
+}
+
+void Dma::save(int64_t cycle, std::vector<int64_t> &state) const {
+  state.push_back(after(cycle, engineFree));
+  state.push_back(transfers.size());
   for (const Transfer &t : transfers) {
     state.insert(state.end(),
                  {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin, t.hbm.end,
                   t.from.begin, t.from.end, t.hasGaps, t.fromHasGaps,
-                  t.remaining ? 0 : after(t.done), t.remaining, t.remaining ? t.since - cycle : 0});
+                  t.remaining ? 0 : after(cycle, t.done), t.remaining,
+                  t.remaining ? t.since - cycle : 0});
   }
 }
 
-void Dma::restore(int64_t cycle, llvm::ArrayRef<int64_t> state) {
+void Dma::restore(int64_t cycle, llvm::ArrayRef<int64_t> &state) {
   engineFree = cycle + state[0];
-  channel.free = cycle + state[1];
-  channel.spare = cycle + state[2];
-  transfers.clear();
-  for (state = state.drop_front(3); !state.empty(); state = state.drop_front(13)) {
-    Transfer t;
+  transfers.resize(state[1]);
+  state = state.drop_front(2);
+  for (Transfer &t : transfers) {
+    t = {};
     t.semaphore = state[0], t.writesVmem = state[1];
     t.vmem = {state[2], state[3]}, t.hbm = {state[4], state[5]};
     t.from = {state[6], state[7]};
     t.hasGaps = state[8], t.fromHasGaps = state[9];
     t.done = cycle + state[10], t.remaining = state[11], t.since = cycle + state[12];
-    transfers.push_back(t);
+    state = state.drop_front(13);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "target/tpu/Program.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace spokeshave::runtime::tpu {
 
@@ -42,17 +43,28 @@ struct Transfer {
 /// Semaphores of steps stand apart from those of kernels.
 constexpr int64_t kStepSemaphores = int64_t(1) << 32;
 
+class Dma;
+
 /// What the cores of a device share.
 struct HbmChannel {
   int64_t free = 0;  ///< for the next transfer of a kernel
   int64_t spare = 0; ///< until then steps' transfers have had what kernels left
+  llvm::SmallVector<Dma *, 2> engines; ///< of the cores
+
+  /// Gives steps' transfers what is left before `until`.
+  void spend(int64_t until);
+  /// As Dma's. `waiting`: since when a step's transfer waits for the channel.
+  void save(int64_t cycle, int64_t waiting, std::vector<int64_t> &state) const;
+  void restore(int64_t cycle, llvm::ArrayRef<int64_t> &state);
 };
 
 /// The engines of one core.
 class Dma {
 public:
   Dma(const spokeshave::tpu::Timing &timing, HbmChannel &channel)
-      : timing(timing), channel(channel) {}
+      : timing(timing), channel(channel) {
+    channel.engines.push_back(this);
+  }
 
   /// The transfer in flight with which `made` would race, or null: one of both
   /// writes what the other uses.
@@ -84,12 +96,16 @@ public:
   llvm::ArrayRef<Transfer> inFlight() const { return transfers; }
   int64_t freeAt() const { return engineFree; }
 
-  /// Everything that decides what later transfers take, from `cycle` on: equal for
-  /// equal futures. And the way back.
+  /// Since when the first of steps' transfers waits for the channel; else INT64_MAX.
+  int64_t waitingSince() const;
+
+  /// Everything beside the channel that decides what later transfers take, from `cycle`
+  /// on: equal for equal futures. And the way back, which takes it from `state`.
   void save(int64_t cycle, std::vector<int64_t> &state) const;
-  void restore(int64_t cycle, llvm::ArrayRef<int64_t> state);
+  void restore(int64_t cycle, llvm::ArrayRef<int64_t> &state);
 
 private:
+  friend struct HbmChannel;
   /// Within VMEM: HBM's bandwidth is not used.
   int64_t startLocal(Transfer made, int64_t cycle, int64_t bytes);
   /// Gives steps' transfers, of the first `count`, what the channel has left before

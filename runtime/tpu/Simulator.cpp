@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/tpu/Simulator.h"
 
-#include "runtime/tpu/Core.h"
+#include "runtime/tpu/Cores.h"
 #include "support/Error.h"
 
 #include "llvm/ADT/Twine.h"
@@ -39,10 +39,8 @@ namespace {
 class Sequencer {
 public:
   Sequencer(const Program &program, const SimulationOptions &options)
-      : program(program), options(options), port(program, options.grid) {
-    for (int64_t i = 0; i < program.chip.coresOfDevice(); ++i)
-      cores.push_back(std::make_unique<Core>(program, hbm, channel, options, int32_t(i)));
-  }
+      : program(program), options(options), cores(program, hbm, options),
+        port(program, options.grid) {}
 
   llvm::Error begin(llvm::ArrayRef<const char *> arguments);
   llvm::Error runSteps(const std::vector<Step> &steps);
@@ -58,29 +56,20 @@ private:
     return {begin, begin + buffer.bytes};
   }
   llvm::Error collective(const Step &step);
+  llvm::Error enter(const Step &step) {
+    return cores.enter(step, [&](const BufferRef &buffer) { return addressOf(buffer); });
+  }
   void waitForLinks(const Step &step);
   llvm::Error run(const Step &step);
   void traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles);
   llvm::Error launch(const Step &step);
-  llvm::Expected<KernelTime> timeOf(uint32_t kernel, llvm::ArrayRef<int64_t> addresses);
-  llvm::Expected<KernelTime> simulateKernel(const Kernel &kernel,
-                                            llvm::ArrayRef<int64_t> addresses);
   llvm::Error loop(const Step &step);
 
   const Program &program;
   const SimulationOptions &options;
   Hbm hbm;
-  HbmChannel channel;
-  std::vector<std::unique_ptr<Core>> cores;
-  Core &first() { return *cores.front(); } ///< what steps do is done there
-  /// Without values a kernel is timed once for each state of the transfers in flight
-  /// when it starts; how long it takes, and the state that it leaves.
-  struct Known {
-    KernelTime time;
-    std::vector<int64_t> after;
-  };
+  Cores cores;
   IciPort port;
-  std::map<std::pair<uint32_t, std::vector<int64_t>>, Known> known;
   std::vector<int64_t> argumentAt, resultAt, constantAt;
   int64_t arenaAt = 0;
 };
@@ -152,21 +141,23 @@ void Sequencer::traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles
     return;
   int64_t bytes = step.buffers.empty() ? 0 : step.buffers[0].bytes;
   options.trace->steps.push_back(
-      {kind, first().now() - cycles, first().now(), bytes, step.location, 0});
+      {kind, cores.now() - cycles, cores.now(), bytes, step.location, 0});
 }
 
 llvm::Error Sequencer::launch(const Step &step) {
   llvm::SmallVector<int64_t> addresses;
   for (const BufferRef &buffer : step.buffers)
     addresses.push_back(addressOf(buffer));
-  llvm::Expected<KernelTime> time = timeOf(step.kernel, addresses);
+  int64_t before = cores.now();
+  llvm::Expected<KernelTime> time = cores.launch(step.kernel, addresses);
   if (!time)
     return time.takeError();
-  time->cycles += program.timing.launch;
-  time->coreCycles = program.kernels[step.kernel].cores * time->cycles;
+  const Kernel &kernel = program.kernels[step.kernel];
+  time->coreCycles = time->cycles + kernel.cores * program.timing.launch;
+  time->cycles = cores.now() - before;
   if (Trace *trace = options.trace) {
     if (trace->launches.size() < trace->mostLaunches)
-      trace->launches.push_back({step.kernel, first().now() - time->cycles, first().now(), *time});
+      trace->launches.push_back({step.kernel, before, cores.now(), *time});
     else
       ++trace->dropped;
   }
@@ -175,77 +166,12 @@ llvm::Error Sequencer::launch(const Step &step) {
   return llvm::Error::success();
 }
 
-llvm::Expected<KernelTime> Sequencer::timeOf(uint32_t kernel, llvm::ArrayRef<int64_t> addresses) {
-  first().advance(program.timing.launch);
-  if (options.computeValues)
-    return simulateKernel(program.kernels[kernel], addresses);
-  std::vector<int64_t> before;
-  first().transfers().save(first().now(), before);
-  auto [found, isNew] = known.try_emplace({kernel, std::move(before)});
-  Known &entry = found->second;
-  if (!isNew) {
-    first().advance(entry.time.cycles);
-    first().transfers().restore(first().now(), entry.after);
-    return entry.time;
-  }
-  llvm::Expected<KernelTime> time = simulateKernel(program.kernels[kernel], addresses);
-  if (time) {
-    entry.time = *time;
-    first().transfers().save(first().now(), entry.after);
-  }
-  return time;
-}
-
-/// All cores that share the kernel, each up to its next transfer: these happen in the
-/// order of time, for they share HBM's bandwidth.
-llvm::Expected<KernelTime> Sequencer::simulateKernel(const Kernel &kernel,
-                                                     llvm::ArrayRef<int64_t> addresses) {
-  if (kernel.cores > int64_t(cores.size()) || (kernel.cores > 1 && !kernel.kept.empty()))
-    return makeError(ErrorCode::Internal,
-                     "kernel @" + kernel.name + " cannot run on " + llvm::Twine(kernel.cores) +
-                         " cores: there are fewer, or it uses what one core's VMEM holds");
-  llvm::SmallVector<int64_t> arguments(addresses);
-  arguments.push_back(0);
-  llvm::SmallVector<Core *> running;
-  int64_t begin = first().now();
-  for (int64_t number = 0; number < kernel.cores; ++number) {
-    Core &core = *cores[number];
-    core.advance(first().now() - core.now());
-    arguments.back() = number;
-    if (llvm::Error error = core.begin(kernel, arguments))
-      return error;
-    running.push_back(&core);
-  }
-  while (!running.empty()) {
-    auto next = std::min_element(running.begin(), running.end(),
-                                 [](Core *a, Core *b) { return a->now() < b->now(); });
-    llvm::Expected<bool> ended = (*next)->resume(/*pauses=*/running.size() > 1);
-    if (!ended)
-      return ended.takeError();
-    if (*ended)
-      running.erase(next);
-  }
-  KernelTime time;
-  for (int64_t number = 0; number < kernel.cores; ++number) {
-    KernelTime part = cores[number]->finish();
-    int64_t longest = std::max(time.cycles, part.cycles);
-    time += part;
-    time.cycles = longest;
-  }
-  // Stalls are of the kernel's time, not of all cores'.
-  time.dmaStall /= kernel.cores;
-  time.matrixStall /= kernel.cores;
-  if (kernel.cores > 1)
-    time.cycles += program.timing.coreSync;
-  first().advance(begin + time.cycles - first().now());
-  report.simulatedBundles += time.bundles;
-  return time;
-}
-
 llvm::Error Sequencer::loop(const Step &step) {
   for (int64_t trip = 0; step.trips < 0 || trip < step.trips; ++trip) {
     if (step.trips < 0) {
       if (llvm::Error error = runSteps(step.blocks[0]))
+        return error;
+      if (llvm::Error error = enter(step))
         return error;
       // Without values such a loop runs once.
       if (options.computeValues ? !hbm.bytes[addressOf(step.buffers[0])] : trip > 0)
@@ -260,6 +186,9 @@ llvm::Error Sequencer::loop(const Step &step) {
 
 /// Until what the step touches is no part of a collective that still runs.
 void Sequencer::waitForLinks(const Step &step) {
+  if (!options.grid.torus)
+    return;
+  int64_t count = step.kind == Step::Kind::Launch ? program.kernels[step.kernel].cores : 1;
   for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
     if (buffer.base == BufferRef::Base::Vmem)
       continue;
@@ -267,7 +196,7 @@ void Sequencer::waitForLinks(const Step &step) {
                      : step.kind == Step::Kind::Copy || step.kind == Step::Kind::Collective
                          ? index + 1 == step.buffers.size()
                          : step.kind == Step::Kind::Start && index == 1;
-    first().advance(port.readyAt(first().now(), rangeOf(buffer), isWritten) - first().now());
+    cores.waitUntil(port.readyAt(cores.now(), rangeOf(buffer), isWritten), count);
   }
 }
 
@@ -279,7 +208,7 @@ llvm::Error Sequencer::collective(const Step &step) {
     return hasValues ? &hbm.bytes[addressOf(buffer)] : nullptr;
   };
   const BufferRef &result = step.buffers.back();
-  int64_t now = first().now();
+  int64_t now = cores.now();
   if (llvm::Error error =
           port.start(step.collective, step.location, now,
                      hasOperand ? rangeOf(step.buffers[0]) : IciPort::Range(), rangeOf(result),
@@ -292,14 +221,18 @@ llvm::Error Sequencer::collective(const Step &step) {
 }
 
 llvm::Error Sequencer::run(const Step &step) {
+  bool isLoop = step.kind == Step::Kind::While;
+  if (!isLoop)
+    if (llvm::Error error = enter(step))
+      return error;
   waitForLinks(step);
   switch (step.kind) {
   case Step::Kind::Launch:
     return launch(step);
   case Step::Kind::Copy: {
-    int64_t cycles = first().copyCycles(step.buffers[0].bytes);
-    first().transfers().occupy(first().now(), first().now() + cycles);
-    first().advance(cycles);
+    int64_t cycles = cores.first().copyCycles(step.buffers[0].bytes), before = cores.now();
+    cores.first().copy(cycles);
+    cycles = cores.now() - before;
     report.copyCycles += cycles;
     traceStep(StepSlice::Kind::Copy, step, cycles);
     if (options.computeValues)
@@ -314,9 +247,9 @@ llvm::Error Sequencer::run(const Step &step) {
   case Step::Kind::Start:
     ++report.stepTransfers;
     report.stepBytes += step.buffers[0].bytes;
-    return first().startTransfer(step, addressOf(step.buffers[0]), addressOf(step.buffers[1]));
+    return cores.startTransfer(step, addressOf(step.buffers[0]), addressOf(step.buffers[1]));
   case Step::Kind::Wait: {
-    int64_t cycles = first().waitForStep(step.semaphore);
+    int64_t cycles = cores.waitForStep(step.semaphore);
     report.waitCycles += cycles;
     traceStep(StepSlice::Kind::Wait, step, cycles);
     return llvm::Error::success();
@@ -348,7 +281,11 @@ llvm::Error Sequencer::runSteps(const std::vector<Step> &steps) {
 }
 
 void Sequencer::end(llvm::ArrayRef<char *> results) {
-  report.cycles = port.allDone(first().now());
+  cores.end();
+  report.cycles = port.allDone(cores.now());
+  report.meetings = cores.meetings;
+  report.meetingCycles = cores.meetingCycles;
+  report.simulatedBundles = cores.simulatedBundles;
   report.collectives = port.times;
   if (!options.computeValues)
     return;

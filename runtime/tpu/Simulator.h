@@ -31,6 +31,7 @@ struct Report {
   int64_t copyCycles = 0;                         ///< of copies between kernels
   int64_t waitCycles = 0;                         ///< of steps that wait for transfers
   std::map<uint32_t, CollectiveTime> collectives; ///< by number
+  int64_t meetings = 0, meetingCycles = 0;        ///< of the cores
   int64_t stepTransfers = 0, stepBytes = 0;       ///< started by steps
   int64_t assumed = 0;          ///< without values: loops and branches that data decides
   int64_t simulatedBundles = 0; ///< without those of launches that repeat earlier ones

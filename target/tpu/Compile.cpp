@@ -22,8 +22,10 @@
 #include "target/tpu/Driver.h"
 #include "target/tpu/ExpandDots.h"
 #include "target/tpu/KeepNear.h"
+#include "target/tpu/Meetings.h"
 #include "target/tpu/Pipeline.h"
 #include "target/tpu/Select.h"
+#include "target/tpu/ShareKernels.h"
 #include "target/tpu/Simplify.h"
 #include "target/tpu/UnrollLoops.h"
 
@@ -75,15 +77,11 @@ private:
   llvm::Error findChip();
   llvm::Error lowerToSchedule();
   llvm::Error lowerToKernels();
-  int64_t coresFor(spokeshave::kernel::FuncOp op) const;
   llvm::Error emitCode();
   llvm::Error emitKernel(spokeshave::kernel::FuncOp op);
   llvm::Error keepBuffers(spokeshave::kernel::FuncOp op, Kernel &kernel);
   void describeKernels(const llvm::StringMap<uint32_t> &numbers);
-  /// Two cores each have a part of every value: their VMEM holds none as a whole.
-  bool keepsNear() const {
-    return (options.keep || options.prefetch) && program->chip.coresOfDevice() == 1;
-  }
+  bool keepsNear() const { return options.keep || options.prefetch; }
   int64_t scopedBytes();
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
   void show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print);
@@ -151,35 +149,6 @@ llvm::Error Compilation::lowerToSchedule() {
   return llvm::Error::success();
 }
 
-/// The kernel's symbol before copies of it were made for buffers in VMEM.
-static llvm::StringRef originOf(kernel::FuncOp op) {
-  auto origin = op->getAttrOfType<FlatSymbolRefAttr>("tpu.origin");
-  return origin ? origin.getValue() : op.getSymName();
-}
-
-/// Cores that may share the kernel: all of the device where half of the work is longer
-/// than it takes them to meet.
-int64_t Compilation::coresFor(kernel::FuncOp op) const {
-  int64_t cores = program->chip.coresOfDevice();
-  if (!options.megacore || cores < 2)
-    return 1;
-  for (const cpu::KernelInfo &info : program->stats.kernels) {
-    if (info.symbol != originOf(op))
-      continue;
-    // A core's matrix units at a half of their peak, or an operation per lane and
-    // element: what HBM moves takes the cores together as long as one.
-    const machine::Chip &chip = program->chip;
-    bool isDot = false;
-    op.walk([&](kernel::TileDotOp) { isDot = true; });
-    double peak = double(chip.mxu.size * chip.mxu.size * chip.mxu.count) * chip.mxu.bf16Rate;
-    double lanes = double(kRegisterLanes * chip.vector.alus) / 2;
-    double cycles = double(info.flops) / (isDot ? peak : lanes);
-    return cycles * double(cores - 1) / double(cores) > double(program->timing.coreSync) ? cores
-                                                                                         : 1;
-  }
-  return cores;
-}
-
 /// What kernels choose their blocks for: where there are several launches the rest is
 /// for values between them.
 int64_t Compilation::scopedBytes() {
@@ -203,13 +172,20 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;
   stage.buffers = options.buffers;
-  if (keepsNear()) {
-    schedule::NearMemoryOptions near;
-    near.bytes = vmemBytes;
-    near.latencyBytes = program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle);
-    near.keep = options.keep;
-    near.prefetch = options.prefetch;
-    keepNear(module, stage, near);
+  std::optional<schedule::NearMemoryOptions> near;
+  if (keepsNear())
+    near = {vmemBytes,
+            program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle),
+            options.keep,
+            options.prefetch,
+            program->chip.coresOfDevice()};
+  ShareKernels sharing(module, *program, stage, near);
+  bool shares = options.megacore && program->chip.coresOfDevice() > 1;
+  if (shares)
+    sharing.choose();
+  auto coresFor = [&](kernel::FuncOp op) { return shares ? sharing.coresFor(op) : 1; };
+  if (near) {
+    keepNear(module, stage, *near, coresFor);
     showModule("near");
   }
   for (auto op : module.getOps<kernel::FuncOp>()) {
@@ -256,6 +232,9 @@ llvm::Error Compilation::emitKernel(kernel::FuncOp op) {
   if (llvm::Error error = keepBuffers(op, *made))
     return error;
   formBundles(*made, program->timing);
+  if (auto parts = op.getCoreParts(); parts && made->cores > 1)
+    for (size_t i = 0; i < parts->size(); i += 2)
+      made->parts.push_back({(*parts)[i], (*parts)[i + 1]});
   program->kernels.push_back(std::move(*made));
   return llvm::Error::success();
 }
@@ -339,6 +318,7 @@ llvm::Error Compilation::emitCode() {
   auto drivers = module.getOps<schedule::ProgramOp>();
   if (failed(makeSteps(*drivers.begin(), numbers, *program)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "the program has no steps");
+  placeMeetings(*program);
   for (auto [spec, held] : llvm::zip_equal(program->arguments, parts.arguments))
     spec.parts = std::move(held);
   for (auto [spec, held] : llvm::zip_equal(program->results, parts.results))

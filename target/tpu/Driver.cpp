@@ -179,6 +179,9 @@ LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
   } else if (auto start = dyn_cast<schedule::StartOp>(op)) {
     step.kind = Step::Kind::Start;
     step.semaphore = start.getSignal();
+    if (auto parts = start.getParts())
+      for (size_t i = 0; i < parts->size(); i += 2)
+        step.parts.push_back({(*parts)[i], (*parts)[i + 1]});
   } else if (auto wait = dyn_cast<schedule::WaitOp>(op)) {
     step.kind = Step::Kind::Wait;
     step.semaphore = wait.getSignal();

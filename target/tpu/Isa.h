@@ -201,6 +201,15 @@ struct Kernel {
   /// Cores that share the kernel's work. Each runs the same code, with its number as
   /// the argument after the buffers.
   int64_t cores = 1;
+  /// Bytes [begin, end) of a buffer that a core touches: all cores' of the first buffer,
+  /// then of the next one. Empty: one core touches everything.
+  struct Part {
+    int64_t begin = 0, end = 0;
+  };
+  std::vector<Part> parts;
+  Part partOf(size_t buffer, int64_t core, int64_t bytes) const {
+    return parts.empty() ? Part{0, core == 0 ? bytes : 0} : parts[buffer * cores + core];
+  }
   /// Registers used, and spilled values; for reports.
   int64_t vectorRegisters = 0, scalarRegisters = 0, spills = 0;
 

@@ -21,11 +21,13 @@ constexpr int64_t kReserve = 1 << 20;
 
 class Keeper {
 public:
-  Keeper(ModuleOp module, const kernel::StageOptions &stage) : module(module), stage(stage) {
+  Keeper(ModuleOp module, const kernel::StageOptions &stage, tpu::CoresOf coresOf)
+      : module(module), stage(stage), coresOf(coresOf) {
     for (auto kernel : module.getOps<kernel::FuncOp>())
       kernels[kernel.getSymName()] = kernel;
   }
   int64_t need(schedule::LaunchOp launch, const llvm::BitVector &near);
+  schedule::ByteRange touches(schedule::LaunchOp launch, unsigned buffer, int64_t core);
   bool updatesOutputs(schedule::LaunchOp launch) {
     return kernels.lookup(launch.getKernel()).getUpdatesOutputs();
   }
@@ -33,23 +35,45 @@ public:
 
 private:
   void specialize(schedule::LaunchOp launch);
+  const kernel::StageNeed &needOf(StringRef kernel);
 
   ModuleOp module;
   const kernel::StageOptions &stage;
+  tpu::CoresOf coresOf;
   llvm::StringMap<kernel::FuncOp> kernels;
   llvm::StringMap<kernel::StageNeed> needs;
   std::map<std::pair<std::string, std::vector<int64_t>>, std::string> variants;
   llvm::SmallSetVector<Operation *, 16> used;
 };
 
+const kernel::StageNeed &Keeper::needOf(StringRef name) {
+  auto [found, isNew] = needs.try_emplace(name);
+  if (isNew) {
+    kernel::FuncOp kernel = kernels.lookup(name);
+    kernel::StageOptions shared = stage;
+    shared.cores = coresOf(kernel);
+    found->second = kernel::stageNeed(kernel, shared);
+  }
+  return found->second;
+}
+
 int64_t Keeper::need(schedule::LaunchOp launch, const llvm::BitVector &near) {
-  auto [found, isNew] = needs.try_emplace(launch.getKernel());
-  if (isNew)
-    found->second = kernel::stageNeed(kernels.lookup(launch.getKernel()), stage);
-  int64_t bytes = found->second.scratch + kReserve;
+  const kernel::StageNeed &need = needOf(launch.getKernel());
+  int64_t bytes = need.scratch + kReserve;
   for (unsigned i = 0; i < near.size(); ++i)
-    bytes += near[i] ? found->second.near[i] : found->second.far[i];
+    bytes += near[i] ? need.near[i] : need.far[i];
   return bytes;
+}
+
+/// A kernel that is not shared touches everything on the first core.
+schedule::ByteRange Keeper::touches(schedule::LaunchOp launch, unsigned buffer, int64_t core) {
+  const kernel::StageNeed &need = needOf(launch.getKernel());
+  auto type = cast<MemRefType>(launch.getBuffers()[buffer].getType());
+  if (need.parts.empty())
+    return {0, core == 0 ? schedule::byteSizeOf(type) : 0};
+  int64_t cores = need.parts.size() / (2 * launch.getBuffers().size());
+  size_t at = 2 * (buffer * cores + core);
+  return {need.parts[at], need.parts[at + 1]};
 }
 
 /// The byte of VMEM where `value` lies, or -1.
@@ -95,14 +119,17 @@ void Keeper::specialize(schedule::ProgramOp program) {
 } // namespace
 
 void tpu::keepNear(ModuleOp module, const kernel::StageOptions &stage,
-                   const schedule::NearMemoryOptions &options) {
-  Keeper keeper(module, stage);
+                   const schedule::NearMemoryOptions &options, CoresOf coresOf) {
+  Keeper keeper(module, stage, coresOf);
   auto need = [&](schedule::LaunchOp launch, const llvm::BitVector &near) {
     return keeper.need(launch, near);
   };
   auto updates = [&](schedule::LaunchOp launch) { return keeper.updatesOutputs(launch); };
+  auto touches = [&](schedule::LaunchOp launch, unsigned buffer, int64_t core) {
+    return keeper.touches(launch, buffer, core);
+  };
   for (auto program : module.getOps<schedule::ProgramOp>()) {
-    schedule::assignNearMemory(program, options, {need, updates});
+    schedule::assignNearMemory(program, options, {need, updates, touches});
     keeper.specialize(program);
   }
 }

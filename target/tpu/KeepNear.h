@@ -13,10 +13,13 @@
 
 namespace spokeshave::tpu {
 
+/// The cores of the device that may share a kernel.
+using CoresOf = llvm::function_ref<int64_t(kernel::FuncOp)>;
+
 /// Chooses what stays in VMEM between the launches of the program in `module` and
 /// tells its kernels (near_offsets): one that is launched with buffers in different
 /// places becomes several, each with an attribute `tpu.origin` that names the first.
 void keepNear(mlir::ModuleOp module, const kernel::StageOptions &stage,
-              const schedule::NearMemoryOptions &options);
+              const schedule::NearMemoryOptions &options, CoresOf coresOf);
 
 } // namespace spokeshave::tpu

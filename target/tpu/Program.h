@@ -66,6 +66,10 @@ struct Step {
   int64_t trips = -1;      ///< While: known number of trips, or -1
   bool isIf = false;       ///< Case on an i1: true is branch 0
   int64_t semaphore = 0;   ///< Start, Wait
+  /// Start: what each core moves from or to its own VMEM; empty: the first one, all.
+  std::vector<Kernel::Part> parts;
+  /// The cores meet before the step; of a While after each time that its condition ran.
+  bool meets = false;
   /// While: condition, body. Case: the branches.
   std::vector<std::vector<Step>> blocks;
   std::string location;

@@ -1,0 +1,133 @@
+//===- ShareKernels.cpp - which kernels the cores of a device share --------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Cores that share kernels work less, but meet where one needs what the other made,
+// and then the value goes through HBM. Which of both counts more depends on the whole
+// program: small kernels between long ones are better shared, too, if everything stays
+// with the core that made it, and small ones alone are better left to one core.
+//
+//===----------------------------------------------------------------------===//
+#include "target/tpu/ShareKernels.h"
+
+#include "target/tpu/Driver.h"
+#include "target/tpu/Meetings.h"
+
+using namespace mlir;
+using namespace spokeshave;
+using namespace spokeshave::tpu;
+
+StringRef tpu::originOf(kernel::FuncOp op) {
+  auto origin = op->getAttrOfType<FlatSymbolRefAttr>("tpu.origin");
+  return origin ? origin.getValue() : op.getSymName();
+}
+
+/// The kernel's work: a core's matrix units at a half of their peak, or an operation
+/// per lane and element.
+double ShareKernels::cyclesOn(kernel::FuncOp op, int64_t cores) const {
+  const machine::Chip &chip = program.chip;
+  bool isDot = false;
+  op.walk([&](kernel::TileDotOp) { isDot = true; });
+  double peak = double(chip.mxu.size * chip.mxu.size * chip.mxu.count) * chip.mxu.bf16Rate;
+  double lanes = double(kRegisterLanes * chip.vector.alus) / 2;
+  for (const cpu::KernelInfo &info : program.stats.kernels)
+    if (info.symbol == originOf(op))
+      return double(info.flops) / (isDot ? peak : lanes) / double(cores);
+  return 0;
+}
+
+int64_t ShareKernels::coresFor(kernel::FuncOp op) const {
+  return cyclesOn(op, 1) >= shortest ? program.chip.coresOfDevice() : 1;
+}
+
+namespace {
+
+/// Sums over the steps of a program, with the trips of its loops.
+class Estimate {
+public:
+  Estimate(const Program &program, ArrayRef<double> work) : program(program), work(work) {}
+  double of(const std::vector<Step> &steps) const;
+
+private:
+  double ofLaunch(const Step &step) const;
+  double moving(int64_t bytes) const { return double(bytes) / program.timing.hbmBytesPerCycle; }
+  const Program &program;
+  ArrayRef<double> work; ///< of each kernel, on its cores
+};
+
+/// Of a loop that data ends.
+constexpr double kUnknownTrips = 8;
+
+double Estimate::ofLaunch(const Step &step) const {
+  const Kernel &kernel = program.kernels[step.kernel];
+  int64_t bytes = 0;
+  for (auto [i, buffer] : llvm::enumerate(step.buffers))
+    for (int64_t core = 0; core < kernel.cores && buffer.base != BufferRef::Base::Vmem; ++core) {
+      Kernel::Part part = kernel.partOf(i, core, buffer.bytes);
+      bytes += part.end - part.begin;
+    }
+  double latency = bytes ? 2 * double(program.timing.dmaLatency) : 0;
+  return double(program.timing.launch) + latency + std::max(work[step.kernel], moving(bytes));
+}
+
+double Estimate::of(const std::vector<Step> &steps) const {
+  double sum = 0;
+  for (const Step &step : steps) {
+    double once = step.meets ? double(program.timing.coreSync) : 0;
+    if (step.kind == Step::Kind::Launch)
+      once += ofLaunch(step);
+    if (step.kind == Step::Kind::Copy)
+      once += moving(2 * step.buffers[0].bytes);
+    for (const std::vector<Step> &block : step.blocks)
+      once += of(block);
+    bool isLoop = step.kind == Step::Kind::While;
+    sum += once * (!isLoop ? 1 : step.trips < 0 ? kUnknownTrips : double(step.trips));
+  }
+  return sum;
+}
+
+} // namespace
+
+double ShareKernels::estimate() const {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  auto cores = [&](kernel::FuncOp op) { return coresFor(op); };
+  if (near)
+    keepNear(*copy, stage, *near, cores);
+  Program trial;
+  trial.chip = program.chip, trial.timing = program.timing;
+  llvm::StringMap<uint32_t> numbers;
+  std::vector<double> work;
+  for (auto op : copy->getOps<kernel::FuncOp>()) {
+    kernel::StageOptions shared = stage;
+    shared.cores = coresFor(op);
+    kernel::StageNeed need = kernel::stageNeed(op, shared);
+    Kernel kernel;
+    kernel.cores = need.cores;
+    if (kernel.cores > 1)
+      for (size_t i = 0; i < need.parts.size(); i += 2)
+        kernel.parts.push_back({need.parts[i], need.parts[i + 1]});
+    numbers[op.getSymName()] = trial.kernels.size();
+    trial.kernels.push_back(std::move(kernel));
+    work.push_back(cyclesOn(op, need.cores));
+  }
+  auto drivers = copy->getOps<schedule::ProgramOp>();
+  if (failed(makeSteps(*drivers.begin(), numbers, trial)))
+    return 0; // what is wrong is said when the program's own steps are made
+  placeMeetings(trial);
+  return Estimate(trial, work).of(trial.steps);
+}
+
+void ShareKernels::choose() {
+  double longest = 0, least = 0, best = 0;
+  for (auto op : module.getOps<kernel::FuncOp>())
+    longest = std::max(longest, cyclesOn(op, 1));
+  double meeting = 2 * double(program.timing.coreSync);
+  for (double limit : {meeting, 0.0, longest + 1}) {
+    shortest = limit;
+    double cycles = estimate();
+    if (least == 0 || cycles < least)
+      least = cycles, best = limit;
+  }
+  shortest = best;
+}

@@ -1,0 +1,42 @@
+//===- ShareKernels.h - which kernels the cores of a device share ----------===//
+//
+// Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "target/tpu/KeepNear.h"
+#include "target/tpu/Program.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace spokeshave::tpu {
+
+/// Chooses, for the kernels in `module`, which ones all cores share: the ways of
+/// sharing are tried on copies of the program, with what would stay in VMEM then, and
+/// the one that takes the least time by an estimate is taken.
+class ShareKernels {
+public:
+  ShareKernels(mlir::ModuleOp module, const Program &program, const kernel::StageOptions &stage,
+               const std::optional<schedule::NearMemoryOptions> &near)
+      : module(module), program(program), stage(stage), near(near) {}
+  void choose();
+  int64_t coresFor(kernel::FuncOp op) const;
+
+private:
+  double cyclesOn(kernel::FuncOp op, int64_t cores) const;
+  double estimate() const;
+
+  mutable mlir::ModuleOp module; ///< accessors of operations are not const
+  const Program &program; ///< chip, timing, and what the kernels compute
+  const kernel::StageOptions &stage;
+  const std::optional<schedule::NearMemoryOptions> &near;
+  /// Kernels that take less on one core are not shared.
+  double shortest = 0;
+};
+
+/// The kernel's symbol before copies of it were made for buffers in VMEM.
+llvm::StringRef originOf(kernel::FuncOp op);
+
+} // namespace spokeshave::tpu
