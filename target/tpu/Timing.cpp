@@ -9,7 +9,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace spokeshave::tpu {
 
@@ -53,8 +52,6 @@ Timing timingOf(const machine::Chip &chip) {
   timing.weightSets = chip.mxu.weightSets;
   timing.resultTiles = chip.mxu.resultTiles;
   timing.roundToBf16 = chip.vector.bf16 ? 1 : 2;
-  timing.f16Unpack = std::max<int64_t>(1, std::llround(chip.cost.f16Unpack));
-  timing.f16Pack = std::max<int64_t>(1, std::llround(chip.cost.f16Pack));
   timing.branchDelay = chip.scalar.branchDelay;
 
   timing.clock = chip.core.clock;
@@ -107,10 +104,6 @@ int64_t Timing::occupancy(const Instruction &instruction) const {
   case Opcode::ConvertF:
     if (isVector && instruction.type == ElementType::BF16)
       registers = roundToBf16;
-    else if (isVector && instruction.type == ElementType::F16)
-      registers = f16Pack;
-    else if (isVector && instruction.from == ElementType::F16)
-      registers = f16Unpack;
     break;
   case Opcode::MatrixPush:
     return pushCycles(instruction.from);

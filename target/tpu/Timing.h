@@ -38,8 +38,6 @@ struct Timing {
 
   /// ALU operations that round a register of f32 to bf16.
   int64_t roundToBf16 = 2;
-  /// ALU operations of the sequences that turn a register of f16 into f32, and back.
-  int64_t f16Unpack = 9, f16Pack = 18;
 
   /// Cycles lost at a taken branch.
   int64_t branchDelay = 4;
