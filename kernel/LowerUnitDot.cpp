@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 #include "kernel/TurnTiles.h"
 #include "kernel/UnitDot.h"
+#include "kernel/WithinRows.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -142,6 +143,31 @@ UnitDotLowering::forBlockLanes(int64_t extent, const Index &begin, int64_t limit
   return success();
 }
 
+/// Loops over the tiles of 8 rows by 128 columns of a block of the result.
+LogicalResult UnitDotLowering::forBlockTiles(
+    llvm::function_ref<LogicalResult(const Index &row, const Index &column)> body) {
+  int64_t groups = plan.rows / kTileRows, perGroup = plan.columns / kTileColumns;
+  int64_t unroll = std::clamp<int64_t>(kUnrolledRegisters / perGroup, 1, groups);
+  while (groups % unroll)
+    --unroll;
+  auto loop = builder.create<scf::ForOp>(loc(), index(0), index(groups), index(unroll));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  ElementEmitter::Level level(emitter, loop);
+  ElementEmitter::Tile tile(emitter, {kTileRows, kTileColumns}, Value());
+  IndexSpace &space = emitter.space();
+  Index first = space.scale(space.variable(loop.getInductionVar(), 0,
+                                           std::max<int64_t>(groups - unroll, 1), unroll),
+                            kTileRows);
+  for (int64_t i = 0; i < unroll * perGroup; ++i) {
+    Index row = space.add(first, i / perGroup * kTileRows), column(i % perGroup * kTileColumns);
+    row.sublane = 1, column.lane = 1;
+    if (failed(body(row, column)))
+      return failure();
+  }
+  return success();
+}
+
 /// Computes the block's elements into scratch: lhs [rows][k], rhs [k][columns].
 LogicalResult UnitDotLowering::pack(DotFactor &operand, bool isLeft) {
   IndexSpace &space = emitter.space();
@@ -240,15 +266,9 @@ LogicalResult UnitDotLowering::emitEpilogueAt(const Index &row, const Index &col
   emitter.bind(product, [&](const Position &at) -> FailureOr<Element> {
     if (!(at == expected))
       return view.op->emitOpError("is read at another place than it is computed for");
-    Index from = space.add(space.scale(row, plan.columns), column);
-    from.lane = 0;
-    Value offset = lowering.add(sumsOffset, space.scalar(from));
-    Type type = accumulator;
-    if (emitter.lanes() > 1)
-      type = VectorType::get({emitter.lanes()}, accumulator);
-    Num sum(emitter.context(),
-            builder.create<LoadOp>(loc(), type, sums, ValueRange{offset}, Value(), 1));
-    return Element{finishedSum(sum, typeOf(product).getElementType()), {}};
+    auto type = RankedTensorType::get({plan.rows, plan.columns}, accumulator);
+    Element sum = emitter.load(type, sums, {row, column});
+    return Element{finishedSum(sum.re, typeOf(product).getElementType()), {}};
   });
   auto all = [&]() -> LogicalResult {
     SmallVector<std::pair<Element, Position>, 2> results;
@@ -289,7 +309,13 @@ LogicalResult UnitDotLowering::emitEpilogueAt(const Index &row, const Index &col
 LogicalResult UnitDotLowering::emitEpilogue() {
   // A result without rows or columns has one of them.
   int64_t rows = view.m == 1 ? 1 : plan.rows, columns = view.n == 1 ? 1 : plan.columns;
-  auto all = [&] {
+  // Tiles fill registers whatever the number of columns, but cover the whole block.
+  bool inTiles = reachesBeyond && rows > 1 && columns > 1 &&
+                 lowering.machine.rowLanes == kTileColumns && columns % kTileColumns == 0;
+  auto all = [&]() -> LogicalResult {
+    if (inTiles)
+      return forBlockTiles(
+          [&](const Index &row, const Index &column) { return emitEpilogueAt(row, column); });
     return forBlockRows(rows, columns, rowBegin, view.m, [&](const Index &row) {
       return forBlockLanes(columns, columnBegin, view.n,
                            [&](const Index &column) { return emitEpilogueAt(row, column); });

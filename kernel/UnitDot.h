@@ -75,6 +75,8 @@ private:
                                    llvm::function_ref<mlir::LogicalResult(const Index &)> body);
   mlir::LogicalResult forBlockLanes(int64_t extent, const Index &begin, int64_t limit,
                                     llvm::function_ref<mlir::LogicalResult(const Index &)> body);
+  mlir::LogicalResult
+  forBlockTiles(llvm::function_ref<mlir::LogicalResult(const Index &, const Index &)> body);
 
   FusionLowering &lowering;
   MatrixProblem &view;

@@ -56,7 +56,7 @@ static BlockArgument inputBeneath(Value value) {
 /// Whether the units take elements of this type as they are.
 static bool isFactor(Type element, Type accumulator) {
   if (accumulator.isF32())
-    return element.isF32() || element.isBF16();
+    return element.isF32() || element.isBF16() || element.isF16();
   return element.isInteger(8);
 }
 

@@ -4,6 +4,7 @@
 
 import hashlib
 import json
+import math
 import pathlib
 import subprocess
 import tempfile
@@ -58,3 +59,23 @@ class Model:
         """Ends the process."""
         self.process.communicate()
         self.file.close()
+
+
+def quantile(values: list[float], share: float) -> float:
+    """Linear between the nearest two."""
+    values = sorted(values)
+    place = share * (len(values) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (place - low) * (values[high] - values[low])
+
+
+def cells(errors: list[float]) -> str:
+    """Rows, mean, 90th percentile, largest and bias as cells of a table."""
+    if not errors:
+        return "0 | | | |"
+    sizes = [abs(error) for error in errors]
+    return (
+        f"{len(errors)} | {sum(sizes) / len(sizes):.1%} | {quantile(sizes, 0.9):.1%} | "
+        f"{max(sizes):.1%} | {sum(errors) / len(errors):+.1%}"
+    )

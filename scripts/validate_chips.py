@@ -13,7 +13,7 @@ import math
 import subprocess
 import sys
 
-from tpu_rows import FIT_KEYS, ROOT, Model, rows, split
+from tpu_rows import FIT_KEYS, ROOT, Model, cells, quantile, rows, split
 
 PAGE = ROOT / "docs" / "tpu-validation.md"
 MACHINE_PAGE = ROOT / "docs" / "tpu-machine.md"
@@ -28,15 +28,6 @@ TARGETS = {
     "v4 layer norm": (0.15, None),
     "v6e elementwise": (0.15, None),
 }
-
-
-def quantile(values: list[float], share: float) -> float:
-    """Linear between the nearest two."""
-    values = sorted(values)
-    place = share * (len(values) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (place - low) * (values[high] - values[low])
 
 
 def predictions(tool: str, all_rows: list[dict]) -> dict[str, float]:
@@ -69,17 +60,6 @@ def refitted_line(fit: list[dict]) -> tuple[float, float]:
     products = sum((c - mean_cycles) * (t - mean_time) for c, t in zip(cycles, times))
     slope = products / sum((c - mean_cycles) ** 2 for c in cycles)
     return slope, mean_time - slope * mean_cycles
-
-
-def cells(errors: list[float]) -> str:
-    """Rows, mean, 90th percentile, largest and bias as cells of a table."""
-    if not errors:
-        return "0 | | | |"
-    sizes = [abs(error) for error in errors]
-    return (
-        f"{len(errors)} | {sum(sizes) / len(sizes):.1%} | {quantile(sizes, 0.9):.1%} | "
-        f"{max(sizes):.1%} | {sum(errors) / len(errors):+.1%}"
-    )
 
 
 def band_table(fit: list[dict], held: list[dict], errors: dict[str, float]) -> list[str]:

@@ -62,7 +62,7 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.l2Bytes = vmemBytes;
   machine.rowLanes = options.rowTiles ? kLanes : 0;
   machine.taskBytes = 2 << 20; // moving them takes several times a transfer's latency
-  machine.convertsBf16 = true;
+  machine.convertsBf16 = machine.hasF16c = true; // f16 by sequences: SelectHalf.cpp
   machine.hasTranscendentals = options.transcendentals;
   return machine;
 }

@@ -56,7 +56,7 @@ private:
 };
 
 bool DotExpander::suitsUnits() {
-  auto isFloat = [](Type type) { return type.isF32() || type.isBF16(); };
+  auto isFloat = [](Type type) { return type.isF32() || type.isBF16() || type.isF16(); };
   auto isF8 = [](Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); };
   bool floats = sum.isF32() &&
                 ((isFloat(aElement) && isFloat(bElement)) || (isF8(aElement) && isF8(bElement)));

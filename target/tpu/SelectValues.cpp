@@ -277,6 +277,11 @@ LogicalResult Selector::selectConversion(Operation &op, Opcode opcode) {
   if (lanesOf(to) != lanesOf(from))
     return op.emitOpError("changes the number of lanes, which the chip cannot do");
   Reg source = get(op.getOperand(0));
+  if (isHalf(to, from)) {
+    bool unpacks = getElementTypeOrSelf(to).isF32();
+    values[op.getResult(0)] = unpacks ? unpackHalf(to, source) : packHalf(from, source);
+    return success();
+  }
   Reg dst = newReg(to);
   if (opcode == Opcode::Move && dst.file == source.file && dst.file != File::Mask) {
     values[op.getResult(0)] = source; // the same bits

@@ -47,6 +47,14 @@ private:
   mlir::LogicalResult selectShuffle(mlir::vector::ShuffleOp op);
   mlir::LogicalResult selectConstant(mlir::arith::ConstantOp op);
 
+  // f16: SelectHalf.cpp.
+  static bool isHalf(mlir::Type to, mlir::Type from);
+  Reg unpackHalf(mlir::Type f32, Reg half);
+  Reg packHalf(mlir::Type f32, Reg value);
+  Reg alu(Opcode opcode, mlir::Type type, Reg a, int64_t immediate);
+  Reg compare(mlir::Type type, Reg a, IntPredicate predicate, int64_t immediate);
+  Reg select(mlir::Type type, Reg condition, int64_t immediate, Reg otherwise);
+
   // Memory: SelectMemory.cpp.
   mlir::LogicalResult selectLoad(spokeshave::kernel::LoadOp op);
   mlir::LogicalResult selectStore(spokeshave::kernel::StoreOp op);
