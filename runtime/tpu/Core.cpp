@@ -25,7 +25,7 @@ using namespace spokeshave::tpu;
 // Registers
 //===----------------------------------------------------------------------===//
 
-Lane *Core::lanesOf(Reg reg) {
+void *Core::registerAt(Reg reg) {
   switch (reg.file) {
   case File::Vector:
     return &vectors[reg.number * kRegisterLanes];
@@ -37,12 +37,11 @@ Lane *Core::lanesOf(Reg reg) {
 }
 
 Operand Core::operand(const Instruction &instruction, Reg reg, unsigned number) {
-  if (!reg) {
-    if (instruction.immediate != number)
-      return {};
-    return {reinterpret_cast<const Lane *>(&instruction.imm), 0};
-  }
-  return {lanesOf(reg), reg.file == File::Scalar ? 0u : 1u};
+  if (reg)
+    return {registerAt(reg), reg.file == File::Scalar};
+  if (instruction.immediate != number)
+    return {};
+  return {&instruction.imm, true};
 }
 
 llvm::Error Core::fail(const Instruction &instruction, llvm::Twine message) {
@@ -69,10 +68,10 @@ llvm::Error Core::begin(const Kernel &started, llvm::ArrayRef<int64_t> arguments
   loop = {};
   begun = cycle;
   tracedBlocks = tracedTransfers = 0;
-  if (!options.computeValues && !options.everyInstruction) {
+  if (!options.everyInstruction) {
     auto [found, isNew] = decodedKernels.try_emplace(kernel);
     if (isNew)
-      found->second = decode(*kernel, timing);
+      found->second = decode(*kernel, timing, options.computeValues);
     decoded = &found->second;
     visits.assign(kernel->blocks.size(), 0);
     hasUnknown = false;
@@ -91,6 +90,10 @@ llvm::Error Core::prepareVmem() {
   }
   own.push_back({at, kernel->vmemBytes});
   reach = std::max(at, kernel->vmemBytes);
+  if (reach > vmemBytes)
+    return makeError(ErrorCode::Internal, "kernel @" + kernel->name + " needs " +
+                                              llvm::Twine(reach) + " bytes of VMEM, the core has " +
+                                              llvm::Twine(vmemBytes));
   llvm::erase_if(own, [](Range range) { return range.begin >= range.end; });
   for (Range range : own)
     if (dma.conflictOf(range, /*writes=*/true))
@@ -101,16 +104,15 @@ llvm::Error Core::prepareVmem() {
     return llvm::Error::success();
   vectors.resize(timing.vectorRegisters * kRegisterLanes);
   masks.resize(timing.maskRegisters * kRegisterLanes);
-  vmem.resize(std::max<size_t>(vmem.size(), reach));
-  for (Range range : own)
-    std::fill(vmem.begin() + range.begin, vmem.begin() + range.end, char(0xA5));
+  vmem.beginKernel(std::move(own));
   for (const Kernel::VmemData &data : kernel->data)
-    std::memcpy(&vmem[data.offset], data.bytes.data(), data.bytes.size());
+    std::memcpy(vmem.touch({data.offset, data.offset + int64_t(data.bytes.size())}),
+                data.bytes.data(), data.bytes.size());
   return llvm::Error::success();
 }
 
 llvm::Expected<bool> Core::resume(bool pauses) {
-  if (decoded && !options.computeValues && !options.everyInstruction)
+  if (decoded)
     return walk(pauses);
   while (position.paused || position.next >= 0) {
     if (!position.paused) {
@@ -204,23 +206,22 @@ void Core::branchTo(int64_t block) {
   cycle += timing.branchDelay;
 }
 
+/// Opcode::Constant, Splat, Iota.
+template <typename T> void Core::fill(const Instruction &instruction) {
+  T *dst = lanesOf<T>(instruction.dst);
+  size_t lanes = instruction.lanes;
+  if (instruction.op != Opcode::Iota) {
+    bool isConstant = instruction.op == Opcode::Constant;
+    std::fill_n(dst, lanes, T(isConstant ? Lane(instruction.imm) : scalar(instruction.a)));
+    return;
+  }
+  T mask = T(~Lane(0) >> (64 - bitsOf(instruction.type)));
+  for (size_t i = 0; i < lanes; ++i)
+    dst[i] = T(instruction.imm + instruction.stride * int64_t(i)) & mask;
+}
+
 llvm::Error Core::execute(const Instruction &instruction) {
   switch (instruction.op) {
-  case Opcode::Constant:
-    std::fill_n(lanesOf(instruction.dst), instruction.lanes, Lane(instruction.imm));
-    return llvm::Error::success();
-  case Opcode::Splat:
-    std::fill_n(lanesOf(instruction.dst), instruction.lanes, scalar(instruction.a));
-    return llvm::Error::success();
-  case Opcode::Iota: {
-    Lane *dst = lanesOf(instruction.dst), mask = ~Lane(0) >> (64 - bitsOf(instruction.type));
-    for (size_t i = 0; i < instruction.lanes; ++i)
-      dst[i] = Lane(instruction.imm + instruction.stride * int64_t(i)) & mask;
-    return llvm::Error::success();
-  }
-  case Opcode::Argument:
-    *lanesOf(instruction.dst) = buffers[instruction.imm];
-    return llvm::Error::success();
   case Opcode::Branch:
     branchTo(instruction.imm);
     return llvm::Error::success();
@@ -239,6 +240,31 @@ llvm::Error Core::execute(const Instruction &instruction) {
   case Opcode::DmaWait:
     waitFor(scalar(instruction.a));
     return llvm::Error::success();
+  case Opcode::MatrixLatch:
+  case Opcode::MatrixLatchT:
+  case Opcode::MatrixSwap:
+  case Opcode::MatrixPush:
+  case Opcode::MatrixPop:
+    return executeMatrix(instruction);
+  default:
+    return executeValue(instruction);
+  }
+}
+
+/// What waits for nothing and only computes.
+llvm::Error Core::executeValue(const Instruction &instruction) {
+  switch (instruction.op) {
+  case Opcode::Constant:
+  case Opcode::Splat:
+  case Opcode::Iota:
+    if (instruction.dst.file == File::Scalar)
+      fill<Lane>(instruction);
+    else
+      withLanesOf(instruction.type, [&](auto lane) { fill<decltype(lane)>(instruction); });
+    return llvm::Error::success();
+  case Opcode::Argument:
+    scalars[instruction.dst.number] = buffers[instruction.imm];
+    return llvm::Error::success();
   default:
     break;
   }
@@ -248,61 +274,64 @@ llvm::Error Core::execute(const Instruction &instruction) {
     return executeMemory(instruction);
   case Unit::CrossLane:
     return executeAcross(instruction);
-  case Unit::MatrixPush:
-  case Unit::MatrixPop:
-    return executeMatrix(instruction);
   default:
     break;
   }
   if (!compute(instruction, operand(instruction, instruction.a, 1),
                operand(instruction, instruction.b, 2), operand(instruction, instruction.c, 3),
-               lanesOf(instruction.dst)))
+               registerAt(instruction.dst)))
     return fail(instruction, "no such arithmetic");
   return llvm::Error::success();
 }
 
-llvm::Error Core::executeAcross(const Instruction &instruction) {
-  Lane *dst = lanesOf(instruction.dst);
-  const Lane *a = lanesOf(instruction.a);
+/// Each run of `length` lanes turned by `by`.
+template <typename T>
+static void rotateRuns(T *dst, const T *a, size_t lanes, size_t length, size_t by) {
+  T result[kRegisterLanes];
+  for (size_t run = 0; run < lanes; run += length)
+    std::rotate_copy(a + run, a + run + by, a + run + length, result + run);
+  std::copy_n(result, lanes, dst);
+}
+
+template <typename T>
+static void permute(T *dst, const T *a, const T *b, size_t lanes, const uint16_t *table) {
+  T both[2 * kRegisterLanes];
+  std::copy_n(a, kRegisterLanes, both);
+  std::copy_n(b, kRegisterLanes, both + kRegisterLanes);
+  for (size_t i = 0; i < lanes; ++i)
+    dst[i] = both[table[i]];
+}
+
+template <typename T> llvm::Error Core::executeAcross(const Instruction &instruction) {
+  const T *a = lanesOf<T>(instruction.a);
   size_t lanes = instruction.lanes;
   switch (instruction.op) {
-  case Opcode::Permute: {
-    const Lane *b = lanesOf(instruction.b);
-    const std::vector<uint16_t> &table = kernel->tables[instruction.imm];
-    std::vector<Lane> result(lanes);
-    for (size_t i = 0; i < lanes; ++i)
-      result[i] = table[i] < kRegisterLanes ? a[table[i]] : b[table[i] - kRegisterLanes];
-    std::copy(result.begin(), result.end(), dst);
+  case Opcode::Permute:
+    permute(lanesOf<T>(instruction.dst), a, lanesOf<T>(instruction.b), lanes,
+            kernel->tables[instruction.imm].data());
     return llvm::Error::success();
-  }
-  case Opcode::Rotate: {
-    std::vector<Lane> result(a, a + lanes);
-    std::rotate(result.begin(), result.begin() + instruction.imm, result.end());
-    std::copy(result.begin(), result.end(), dst);
+  case Opcode::Rotate:
+    rotateRuns(lanesOf<T>(instruction.dst), a, lanes, lanes, instruction.imm);
     return llvm::Error::success();
-  }
-  case Opcode::RotateLanes: {
-    std::vector<Lane> result(a, a + lanes);
-    for (size_t row = 0; row < lanes; row += kLanes)
-      std::rotate(result.begin() + row, result.begin() + row + instruction.imm,
-                  result.begin() + row + kLanes);
-    std::copy(result.begin(), result.end(), dst);
+  case Opcode::RotateLanes:
+    rotateRuns(lanesOf<T>(instruction.dst), a, lanes, kLanes, instruction.imm);
     return llvm::Error::success();
-  }
   case Opcode::Extract: {
     size_t at = instruction.b ? scalar(instruction.b) : instruction.imm;
     if (at >= size_t(kRegisterLanes))
       return fail(instruction, "lane beyond the register");
-    *dst = a[at];
+    scalars[instruction.dst.number] = a[at];
     return llvm::Error::success();
   }
-  case Opcode::Insert:
+  case Opcode::Insert: {
+    T *dst = lanesOf<T>(instruction.dst);
     if (dst != a)
-      std::copy(a, a + lanes, dst);
-    dst[instruction.imm] = scalar(instruction.b);
+      std::copy_n(a, lanes, dst);
+    dst[instruction.imm] = T(scalar(instruction.b));
     return llvm::Error::success();
+  }
   case Opcode::AnyLane:
-    *dst = std::any_of(a, a + lanes, [](Lane lane) { return lane & 1; });
+    scalars[instruction.dst.number] = std::any_of(a, a + lanes, [](T lane) { return lane & 1; });
     return llvm::Error::success();
   case Opcode::ReduceI: {
     static constexpr Opcode steps[] = {Opcode::Add,  Opcode::Mul,  Opcode::And,
@@ -311,14 +340,21 @@ llvm::Error Core::executeAcross(const Instruction &instruction) {
     Instruction step = instruction;
     step.op = steps[instruction.predicate], step.lanes = 1;
     Lane sum = a[0];
-    for (size_t i = 1; i < lanes; ++i)
-      compute(step, {&sum, 0}, {&a[i], 0}, {}, &sum);
-    *dst = sum;
+    for (size_t i = 1; i < lanes; ++i) {
+      Lane next = a[i];
+      compute(step, {&sum, true}, {&next, true}, {}, &sum);
+    }
+    scalars[instruction.dst.number] = sum;
     return llvm::Error::success();
   }
   default:
     return fail(instruction, "no such instruction");
   }
+}
+
+llvm::Error Core::executeAcross(const Instruction &instruction) {
+  return withLanesOf(instruction.type,
+                     [&](auto lane) { return executeAcross<decltype(lane)>(instruction); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -340,9 +376,9 @@ llvm::Error Core::executeMatrix(const Instruction &instruction) {
   stallUntil(unit.issue(instruction, cycle));
   if (!options.computeValues)
     return llvm::Error::success();
-  const char *error = unit.execute(instruction, instruction.a ? lanesOf(instruction.a) : nullptr,
-                                   instruction.b ? lanesOf(instruction.b) : nullptr,
-                                   instruction.dst ? lanesOf(instruction.dst) : nullptr);
+  auto lanesAt = [&](Reg reg) { return reg ? lanesOf<VectorLane>(reg) : nullptr; };
+  const char *error = unit.execute(instruction, lanesAt(instruction.a), lanesAt(instruction.b),
+                                   lanesAt(instruction.dst));
   return error ? fail(instruction, error) : llvm::Error::success();
 }
 

@@ -16,14 +16,30 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <cstdlib>
 #include <deque>
+#include <memory>
 
 namespace spokeshave::runtime::tpu {
+
+/// Bytes that cost nothing before they are touched.
+class LazyBytes {
+public:
+  /// `count` zeros, whatever there was before.
+  void allocate(int64_t count) { bytes.reset(static_cast<char *>(std::calloc(count, 1))); }
+  char *data() const { return bytes.get(); }
+
+private:
+  struct Free {
+    void operator()(char *bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<char, Free> bytes;
+};
 
 /// The chip's HBM during an execution. Address 0 is not used.
 struct Hbm {
   static constexpr int64_t kAlignment = 4096;
-  std::vector<char> bytes; ///< empty where no values are computed
+  LazyBytes bytes; ///< none where no values are computed
 
   int64_t allocate(int64_t bytesWanted) {
     int64_t address = end;
@@ -36,6 +52,35 @@ private:
   int64_t end = kAlignment;
 };
 
+/// A core's VMEM. What a kernel does not keep of it has no sensible value when it
+/// begins: a page is filled with one when the kernel first touches it.
+class Vmem {
+public:
+  void allocate(int64_t size);
+  void beginKernel(std::vector<Range> ownRanges) {
+    own = std::move(ownRanges);
+    ++kernel;
+  }
+  /// Of steps between kernels.
+  char *at(int64_t address) { return bytes.data() + address; }
+  /// Of a kernel's accesses and transfers: the address of range.begin.
+  char *touch(Range range) {
+    for (int64_t page = range.begin / kPage; page * kPage < range.end; ++page)
+      if (filledFor[page] != kernel)
+        fillPage(page);
+    return bytes.data() + range.begin;
+  }
+
+private:
+  static constexpr int64_t kPage = 1 << 14;
+  void fillPage(int64_t page);
+
+  LazyBytes bytes;
+  std::vector<uint32_t> filledFor; ///< of pages: the kernel's number
+  std::vector<Range> own;
+  uint32_t kernel = 0;
+};
+
 /// Runs kernels one after the other. A kernel is begun, resumed until it has ended,
 /// and finished; in between other cores may run.
 class Core {
@@ -43,7 +88,10 @@ public:
   Core(const spokeshave::tpu::Program &program, Hbm &hbm, HbmChannel &channel,
        const SimulationOptions &options, int32_t number)
       : program(program), timing(program.timing), hbm(hbm), options(options), number(number),
-        vmemBytes(program.chip.memory.vmem), dma(program.timing, channel) {}
+        vmemBytes(program.chip.memory.vmem), dma(program.timing, channel) {
+    if (options.computeValues)
+      vmem.allocate(vmemBytes);
+  }
 
   /// `arguments`: addresses of the buffers in HBM, then the core's number.
   llvm::Error begin(const spokeshave::tpu::Kernel &kernel, llvm::ArrayRef<int64_t> arguments);
@@ -92,6 +140,7 @@ private:
   llvm::Error prepareVmem();
   bool isCancelled() const { return options.isCancelled && options.isCancelled(); }
   llvm::Expected<bool> runBlock(const spokeshave::tpu::Block &block, bool pauses);
+  void countVisits();
   llvm::Expected<bool> walk(bool pauses);
   llvm::Expected<bool> walkBlock(const DecodedBlock &block, bool pauses);
   void walkScalar(const WalkedOp &op);
@@ -101,9 +150,17 @@ private:
   bool isTimed(const Instruction &instruction);
   void branchTo(int64_t block);
   llvm::Error execute(const Instruction &instruction);
+  llvm::Error executeValue(const Instruction &instruction);
   llvm::Error executeMemory(const Instruction &instruction);
-  llvm::Expected<bool> executeRuns(const Instruction &instruction, int64_t base);
+  template <typename T>
+  llvm::Expected<bool> executeRuns(const Instruction &instruction, int64_t base,
+                                   const VectorLane *mask);
+  template <typename T>
+  llvm::Error executeIndexed(const Instruction &instruction, int64_t base, const VectorLane *mask);
+  template <typename T> llvm::Error executeMemory(const Instruction &instruction);
+  template <typename T> void fill(const Instruction &instruction);
   llvm::Error executeAcross(const Instruction &instruction);
+  template <typename T> llvm::Error executeAcross(const Instruction &instruction);
   llvm::Error executeMatrix(const Instruction &instruction);
   llvm::Error startTransfer(const Instruction &instruction);
   bool isOwnPart(Range hbm) const;
@@ -113,14 +170,13 @@ private:
   llvm::Expected<char *> vmemAt(const Instruction &instruction, int64_t begin, int64_t end,
                                 bool writes);
 
-  Lane *lanesOf(Reg reg);
+  /// Its lanes: VectorLane in masks, Lane in scalars, in vectors by the elements' type.
+  void *registerAt(Reg reg);
+  template <typename T> T *lanesOf(Reg reg) { return static_cast<T *>(registerAt(reg)); }
   Operand operand(const Instruction &instruction, Reg reg, unsigned number);
-  Lane scalar(Reg reg) { return *lanesOf(reg); }
-  bool isOn(const Instruction &instruction, size_t lane) {
-    return !instruction.mask ||
-           lanesOf(
-               instruction.mask)[instruction.mask.file == spokeshave::tpu::File::Scalar ? 0 : lane];
-  }
+  Lane scalar(Reg reg) { return scalars[reg.number]; }
+  /// The lanes of a mask, or null where all are on. `none`: a scalar turns all off.
+  const VectorLane *maskOf(const Instruction &instruction, bool &none);
 
   uint32_t kernelNumber() const { return uint32_t(kernel - program.kernels.data()); }
   /// For the timeline: the present block ran from `begin` until now.
@@ -136,13 +192,14 @@ private:
 
   const spokeshave::tpu::Kernel *kernel = nullptr;
   std::vector<int64_t> buffers;
-  std::vector<Lane> scalars, vectors, masks;
+  std::vector<Lane> scalars, vectors;
+  std::vector<VectorLane> masks;
   /// Without values: scalars that depend on data.
   std::vector<uint8_t> unknown;
   llvm::DenseMap<const Instruction *, bool> takenBefore; ///< of branches on them
-  std::vector<char> vmem;                                ///< grows to what is used
-  int64_t vmemBytes;                                     ///< that the core has
-  int64_t reach = 0;                                     ///< end of what the kernel may touch
+  Vmem vmem;
+  int64_t vmemBytes; ///< that the core has
+  int64_t reach = 0; ///< end of what the kernel may touch
   std::vector<MatrixUnit> matrixUnits;
   Dma dma;
   std::array<int64_t, 8> dmaCounts{};
@@ -152,7 +209,7 @@ private:
   Position position;
   KernelTime time;
 
-  // Of walks without values.
+  // Of kernels that are decoded; scalars and loops of walks without values.
   std::map<const spokeshave::tpu::Kernel *, DecodedKernel> decodedKernels;
   const DecodedKernel *decoded = nullptr;
   std::vector<int64_t> visits; ///< of blocks

@@ -11,6 +11,7 @@
 #include "llvm/ADT/Twine.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace spokeshave::runtime::tpu {
 
@@ -20,6 +21,21 @@ using namespace spokeshave::tpu;
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
+void Vmem::allocate(int64_t size) {
+  bytes.allocate(llvm::alignTo(size, kPage));
+  filledFor.assign(llvm::divideCeil(size, kPage), 0);
+}
+
+void Vmem::fillPage(int64_t page) {
+  filledFor[page] = kernel;
+  for (Range range : own) {
+    int64_t begin = std::max(range.begin, page * kPage);
+    int64_t end = std::min(range.end, (page + 1) * kPage);
+    if (begin < end)
+      std::memset(bytes.data() + begin, 0xA5, end - begin);
+  }
+}
+
 /// Bytes [begin, end) of VMEM, which no transfer in flight may touch.
 llvm::Expected<char *> Core::vmemAt(const Instruction &instruction, int64_t begin, int64_t end,
                                     bool writes) {
@@ -28,7 +44,7 @@ llvm::Expected<char *> Core::vmemAt(const Instruction &instruction, int64_t begi
                                  " of " + llvm::Twine(reach) + " bytes of VMEM");
   if (dma.conflictOf(Range{begin, end}, writes))
     return fail(instruction, "race with a transfer that has not been waited for");
-  return vmem.data() + begin;
+  return vmem.touch({begin, end});
 }
 
 namespace {
@@ -39,17 +55,29 @@ Lane widthMask(ElementType type) {
   return bits > 1 && bits < 8 ? (Lane(1) << bits) - 1 : ~Lane(0);
 }
 
+/// The lanes of elements of type T in memory.
+template <typename T> using LaneOf = std::conditional_t<sizeof(T) == 8, Lane, VectorLane>;
+
 /// dst[i] = the element at `at` + i elements, zero in lanes that are off.
 template <typename T>
-void loadRun(Lane *dst, const char *at, size_t lanes, const Lane *mask, Lane keep) {
+void loadRun(LaneOf<T> *dst, const char *at, size_t lanes, const VectorLane *mask, T keep) {
+  if (!mask) {
+    for (size_t i = 0; i < lanes; ++i) {
+      T value;
+      std::memcpy(&value, at + i * sizeof(T), sizeof(T));
+      dst[i] = value & keep;
+    }
+    return;
+  }
   for (size_t i = 0; i < lanes; ++i) {
     T value;
     std::memcpy(&value, at + i * sizeof(T), sizeof(T));
-    dst[i] = !mask || mask[i] ? Lane(value) & keep : 0;
+    dst[i] = mask[i] ? value & keep : 0;
   }
 }
 
-template <typename T> void storeRun(const Lane *values, char *at, size_t lanes, const Lane *mask) {
+template <typename T>
+void storeRun(const LaneOf<T> *values, char *at, size_t lanes, const VectorLane *mask) {
   for (size_t i = 0; i < lanes; ++i) {
     T value = T(values[i]);
     if (!mask || mask[i])
@@ -57,43 +85,32 @@ template <typename T> void storeRun(const Lane *values, char *at, size_t lanes, 
   }
 }
 
-template <typename Fn> void withWidth(int64_t bytes, Fn function) {
-  switch (bytes) {
-  case 1:
-    return function(uint8_t());
-  case 2:
-    return function(uint16_t());
-  case 4:
-    return function(uint32_t());
-  default:
-    return function(uint64_t());
-  }
-}
-
 } // namespace
+
+const VectorLane *Core::maskOf(const Instruction &instruction, bool &none) {
+  Reg mask = instruction.mask;
+  none = mask.file == File::Scalar && !scalar(mask);
+  return mask.file == File::Mask || mask.file == File::Vector ? lanesOf<VectorLane>(mask) : nullptr;
+}
 
 /// Lanes that lie side by side, or in rows of 128: the common case, in loops that the
 /// compiler vectorizes. False: not of that form.
-llvm::Expected<bool> Core::executeRuns(const Instruction &instruction, int64_t base) {
+template <typename T>
+llvm::Expected<bool> Core::executeRuns(const Instruction &instruction, int64_t base,
+                                       const VectorLane *mask) {
   bool rows = instruction.op == Opcode::LoadRows || instruction.op == Opcode::StoreRows;
   bool stores = unitOf(instruction) == Unit::VectorStore;
-  int64_t bytes = std::max<int64_t>(1, bitsOf(instruction.type) / 8);
   bool isRun = (instruction.op == Opcode::Load || instruction.op == Opcode::Store) &&
-               instruction.stride == bytes;
-  if ((!rows && !isRun) || instruction.mask.file == File::Scalar || instruction.stride < 0)
+               instruction.stride == int64_t(sizeof(T));
+  if ((!rows && !isRun) || instruction.stride < 0)
     return false;
-  const Lane *mask = instruction.mask ? lanesOf(instruction.mask) : nullptr;
-  Lane *dst = stores ? nullptr : lanesOf(instruction.dst);
-  if (dst && mask)
-    std::fill_n(dst, instruction.lanes, 0);
-  // Of each run from the first to the last lane that is on.
-  struct Run {
-    size_t lane, lanes;
-    int64_t at;
-  };
-  llvm::SmallVector<Run, kSublanes> runs;
+  LaneOf<T> *lanes = lanesOf<LaneOf<T>>(stores ? instruction.b : instruction.dst);
+  if (!stores && mask)
+    std::fill_n(lanes, instruction.lanes, 0);
   size_t perRun = rows ? size_t(kLanes) : size_t(instruction.lanes);
   for (size_t run = 0; run < instruction.lanes; run += perRun) {
+    // From the first to the last lane that is on: rows far apart have what belongs to
+    // others between them.
     size_t first = run, last = std::min<size_t>(run + perRun, instruction.lanes);
     while (mask && first < last && !mask[first])
       ++first;
@@ -101,83 +118,103 @@ llvm::Expected<bool> Core::executeRuns(const Instruction &instruction, int64_t b
       --last;
     if (first == last)
       continue;
-    int64_t at = base + int64_t(run / perRun) * instruction.stride + int64_t(first - run) * bytes;
-    runs.push_back({first, last - first, at});
-  }
-  if (runs.empty())
-    return true;
-  // Rows far apart have what belongs to others between them.
-  for (const Run &run : runs) {
+    int64_t at =
+        base + int64_t(run / perRun) * instruction.stride + int64_t((first - run) * sizeof(T));
     llvm::Expected<char *> memory =
-        vmemAt(instruction, run.at, run.at + int64_t(run.lanes) * bytes, stores);
+        vmemAt(instruction, at, at + int64_t((last - first) * sizeof(T)), stores);
     if (!memory)
       return memory.takeError();
-    withWidth(bytes, [&](auto element) {
-      using T = decltype(element);
-      char *at = *memory;
-      const Lane *on = mask ? mask + run.lane : nullptr;
-      if (stores)
-        storeRun<T>(lanesOf(instruction.b) + run.lane, at, run.lanes, on);
-      else
-        loadRun<T>(dst + run.lane, at, run.lanes, on, widthMask(instruction.type));
-    });
+    const VectorLane *on = mask ? mask + first : nullptr;
+    if (stores)
+      storeRun<T>(lanes + first, *memory, last - first, on);
+    else
+      loadRun<T>(lanes + first, *memory, last - first, on, T(widthMask(instruction.type)));
   }
   return true;
 }
 
-llvm::Error Core::executeMemory(const Instruction &instruction) {
+/// Bytes from an access's base to each of its lanes.
+template <typename Index>
+static void offsetsOf(const Index *indices, int64_t stride, size_t lanes, int64_t *offsets) {
+  for (size_t i = 0; i < lanes; ++i)
+    offsets[i] = int64_t(std::make_signed_t<Index>(indices[i])) * stride;
+}
+
+/// Lanes anywhere.
+template <typename T>
+llvm::Error Core::executeIndexed(const Instruction &instruction, int64_t base,
+                                 const VectorLane *mask) {
   bool stores = unitOf(instruction) == Unit::VectorStore;
-  bool rows = instruction.op == Opcode::LoadRows || instruction.op == Opcode::StoreRows;
-  int64_t bytes = std::max<int64_t>(1, bitsOf(instruction.type) / 8);
-  int64_t base = instruction.imm + (instruction.a ? int64_t(scalar(instruction.a)) : 0);
-  llvm::Expected<bool> done = executeRuns(instruction, base);
-  if (!done || *done)
-    return done.takeError();
-  const Lane *indices = nullptr;
-  if (instruction.op == Opcode::Gather)
-    indices = lanesOf(instruction.b);
-  if (instruction.op == Opcode::Scatter)
-    indices = lanesOf(instruction.c);
-  auto offsetOf = [&](size_t lane) {
-    if (indices) {
-      int64_t index = instruction.from == ElementType::I64 ? int64_t(indices[lane])
-                                                           : int64_t(int32_t(indices[lane]));
-      return index * instruction.stride;
-    }
-    if (rows)
-      return int64_t(lane / kLanes) * instruction.stride + int64_t(lane % kLanes) * bytes;
-    return int64_t(lane) * instruction.stride;
-  };
+  size_t count = instruction.lanes;
+  int64_t offsets[kRegisterLanes];
+  if (instruction.op == Opcode::Gather || instruction.op == Opcode::Scatter) {
+    Reg indices = instruction.op == Opcode::Gather ? instruction.b : instruction.c;
+    withLanesOf(instruction.from, [&](auto lane) {
+      offsetsOf(lanesOf<decltype(lane)>(indices), instruction.stride, count, offsets);
+    });
+  } else {
+    for (size_t i = 0; i < count; ++i)
+      offsets[i] = int64_t(i) * instruction.stride;
+  }
   int64_t begin = INT64_MAX, end = INT64_MIN;
-  for (size_t lane = 0; lane < instruction.lanes; ++lane)
-    if (isOn(instruction, lane)) {
-      int64_t at = base + offsetOf(lane);
-      begin = std::min(begin, at), end = std::max(end, at + bytes);
-    }
-  Lane *dst = stores ? nullptr : lanesOf(instruction.dst);
+  for (size_t i = 0; i < count; ++i) {
+    bool on = !mask || mask[i];
+    begin = std::min(begin, on ? offsets[i] : INT64_MAX);
+    end = std::max(end, on ? offsets[i] : INT64_MIN);
+  }
+  LaneOf<T> *lanes = lanesOf<LaneOf<T>>(stores ? instruction.b : instruction.dst);
   if (begin > end) { // no lane is on
-    if (dst)
-      std::fill_n(dst, instruction.lanes, 0);
+    if (!stores)
+      std::fill_n(lanes, count, 0);
     return llvm::Error::success();
   }
-  llvm::Expected<char *> first = vmemAt(instruction, begin, end, stores);
+  llvm::Expected<char *> first =
+      vmemAt(instruction, base + begin, base + end + int64_t(sizeof(T)), stores);
   if (!first)
     return first.takeError();
-  const Lane *values = stores ? lanesOf(instruction.b) : nullptr;
-  for (size_t lane = 0; lane < instruction.lanes; ++lane) {
-    bool on = isOn(instruction, lane);
-    char *at = *first + (base + offsetOf(lane) - begin);
-    if (stores) {
-      if (on)
-        std::memcpy(at, &values[lane], bytes);
-    } else {
-      dst[lane] = 0;
-      if (on)
-        std::memcpy(&dst[lane], at, bytes);
-      dst[lane] &= widthMask(instruction.type);
-    }
+  T keep = T(widthMask(instruction.type));
+  for (size_t i = 0; i < count; ++i) {
+    bool on = !mask || mask[i];
+    char *at = *first + ((on ? offsets[i] : begin) - begin);
+    T value = T(lanes[i]);
+    if (stores && on)
+      std::memcpy(at, &value, sizeof(T));
+    if (stores)
+      continue;
+    std::memcpy(&value, at, sizeof(T));
+    lanes[i] = on ? value & keep : 0;
   }
   return llvm::Error::success();
+}
+
+template <typename T> llvm::Error Core::executeMemory(const Instruction &instruction) {
+  int64_t base = instruction.imm + (instruction.a ? int64_t(scalar(instruction.a)) : 0);
+  if (instruction.dst.file == File::Scalar)
+    scalars[instruction.dst.number] = 0; // narrow elements are its low half
+  bool none;
+  const VectorLane *mask = maskOf(instruction, none);
+  if (none) {
+    if (instruction.dst)
+      std::fill_n(lanesOf<LaneOf<T>>(instruction.dst), instruction.lanes, 0);
+    return llvm::Error::success();
+  }
+  llvm::Expected<bool> done = executeRuns<T>(instruction, base, mask);
+  if (!done || *done)
+    return done.takeError();
+  return executeIndexed<T>(instruction, base, mask);
+}
+
+llvm::Error Core::executeMemory(const Instruction &instruction) {
+  switch (bitsOf(instruction.type)) {
+  case 64:
+    return executeMemory<uint64_t>(instruction);
+  case 32:
+    return executeMemory<uint32_t>(instruction);
+  case 16:
+    return executeMemory<uint16_t>(instruction);
+  default: // narrower ones take a byte
+    return executeMemory<uint8_t>(instruction);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,8 +273,11 @@ llvm::Error Core::startTransfer(const Instruction &instruction) {
     return fail(instruction, "race between two transfers");
   if (options.computeValues) {
     llvm::SmallVector<int64_t, 4> at(rank, 0);
-    char *source = descriptor.from == Space::Hbm ? hbm.bytes.data() : vmem.data();
-    char *target = descriptor.to == Space::Hbm ? hbm.bytes.data() : vmem.data();
+    auto baseOf = [&](Space space, Range range) {
+      return space == Space::Hbm ? hbm.bytes.data() : vmem.touch(range) - range.begin;
+    };
+    char *source = baseOf(descriptor.from, {from, fromEnd});
+    char *target = baseOf(descriptor.to, {to, toEnd});
     for (int64_t i = 0; i < runs; ++i) {
       int64_t fromAt = from, toAt = to;
       int64_t rest = i;
@@ -318,10 +358,10 @@ llvm::Error Core::startTransfer(const Step &step, Kernel::Part part, int64_t sou
                                               " bytes races with one in flight, at " +
                                               step.location);
   if (options.computeValues && bytes > 0) {
-    vmem.resize(
-        std::max<size_t>({vmem.size(), size_t(transfer.vmem.end), size_t(transfer.from.end)}));
-    std::memmove((toVmem ? vmem : hbm.bytes).data() + target,
-                 (fromVmem ? vmem : hbm.bytes).data() + source, bytes);
+    auto addressOf = [&](Range range, bool isVmem) {
+      return isVmem ? vmem.at(range.begin) : hbm.bytes.data() + range.begin;
+    };
+    std::memmove(addressOf(to, toVmem), addressOf(from, fromVmem), bytes);
   }
   dma.startBehind(transfer, cycle, bytes);
   traceTransfer(transfer, -1, bytes, uint32_t(step.semaphore));

@@ -11,6 +11,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <optional>
+
 namespace spokeshave::runtime::tpu {
 
 using namespace spokeshave::tpu;
@@ -257,27 +259,41 @@ void LoopFinder::run() {
 
 } // namespace
 
-DecodedKernel decode(const Kernel &kernel, const Timing &timing) {
-  DecodedKernel decoded;
-  Liveness liveness(kernel);
-  for (auto [number, block] : llvm::enumerate(kernel.blocks)) {
-    DecodedBlock &made = decoded.blocks.emplace_back();
-    for (const Bundle &bundle : block.bundles) {
-      for (unsigned i = 0; i < bundle.count; ++i) {
-        const Instruction &instruction = block.instructions[bundle.begin + i];
-        made.busy[unsigned(unitOf(instruction))] += timing.occupancy(instruction);
-        made.ops.push_back(decodeOp(instruction, made.cycles));
-      }
-      ++made.bundles;
-      made.cycles += 1 + bundle.idle;
+/// Backwards, what nothing reads goes away.
+static void dropUnread(std::vector<WalkedOp> &ops, const Liveness &liveness, size_t block) {
+  llvm::BitVector live = liveness.atExit(block);
+  std::vector<WalkedOp> kept;
+  for (const WalkedOp &op : llvm::reverse(ops))
+    if (liveness.step(block, *op.instruction, live))
+      kept.push_back(op);
+  ops.assign(kept.rbegin(), kept.rend());
+}
+
+static DecodedBlock decodeBlock(const Block &block, const Timing &timing) {
+  DecodedBlock made;
+  made.ops.reserve(block.instructions.size());
+  for (const Bundle &bundle : block.bundles) {
+    for (unsigned i = 0; i < bundle.count; ++i) {
+      const Instruction &instruction = block.instructions[bundle.begin + i];
+      made.busy[unsigned(unitOf(instruction))] += timing.occupancy(instruction);
+      made.ops.push_back(decodeOp(instruction, made.cycles));
     }
-    // Backwards, what nothing reads goes away.
-    llvm::BitVector live = liveness.atExit(number);
-    std::vector<WalkedOp> kept;
-    for (const WalkedOp &op : llvm::reverse(made.ops))
-      if (liveness.step(number, *op.instruction, live))
-        kept.push_back(op);
-    made.ops.assign(kept.rbegin(), kept.rend());
+    ++made.bundles;
+    made.cycles += 1 + bundle.idle;
+  }
+  return made;
+}
+
+DecodedKernel decode(const Kernel &kernel, const Timing &timing, bool values) {
+  DecodedKernel decoded;
+  std::optional<Liveness> liveness;
+  if (!values)
+    liveness.emplace(kernel);
+  for (auto [number, block] : llvm::enumerate(kernel.blocks)) {
+    DecodedBlock &made = decoded.blocks.emplace_back(decodeBlock(block, timing));
+    if (values)
+      continue;
+    dropUnread(made.ops, *liveness, number);
     made.hasMatrix = llvm::any_of(made.ops, [](auto &op) { return op.kind == Kind::Matrix; });
     LoopFinder(made, number).run();
   }

@@ -3,10 +3,10 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Private to runtime/tpu/. A kernel is decoded once for walks without values. Slots
-// and cycles of a block are sums that do not depend on the path; what is left to be
-// walked are transfers, the queues of matrix units, branches, and the arithmetic on
-// scalars that these read, found by liveness over all blocks.
+// Private to runtime/tpu/. A kernel is decoded once. Slots and cycles of a block are
+// sums that do not depend on the path; what is left to be walked without values are
+// transfers, the queues of matrix units, branches, and the arithmetic on scalars that
+// these read, found by liveness over all blocks. With values all is walked.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -34,7 +34,7 @@ struct WalkedOp {
     Move,
     Compare,
     Compute, ///< any other arithmetic on scalars
-    Unknown, ///< dst depends on data
+    Unknown, ///< dst depends on data; with values: any other instruction
     Branch,
     BranchIf,
     Halt,
@@ -73,6 +73,8 @@ struct DecodedKernel {
   std::vector<DecodedBlock> blocks;
 };
 
-DecodedKernel decode(const spokeshave::tpu::Kernel &kernel, const spokeshave::tpu::Timing &timing);
+/// `values`: what a walk with values executes, which is every instruction.
+DecodedKernel decode(const spokeshave::tpu::Kernel &kernel, const spokeshave::tpu::Timing &timing,
+                     bool values);
 
 } // namespace spokeshave::runtime::tpu

@@ -12,24 +12,35 @@
 
 namespace spokeshave::runtime::tpu {
 
-/// A lane: the bits of an element, zero above its width. Scalars are one lane.
+/// A scalar: the bits of an element, zero above its width.
 using Lane = uint64_t;
+/// A lane of a vector or mask: the same of elements of up to 32 bits. A register of
+/// wider ones has lanes of 64.
+using VectorLane = uint32_t;
 
-/// The operands of an arithmetic instruction: for each, a pointer to its lanes, which
-/// are those of the result or lie apart from them; an immediate or scalar has step 0.
+inline bool isWide(spokeshave::tpu::ElementType type) {
+  return spokeshave::tpu::bitsOf(type) > 32;
+}
+
+/// Calls function(VectorLane()) or function(Lane()), by the width of the type's lanes.
+template <typename Fn> auto withLanesOf(spokeshave::tpu::ElementType type, Fn function) {
+  return isWide(type) ? function(Lane()) : function(VectorLane());
+}
+
+/// An operand of an arithmetic instruction: the lanes of a register, which is the
+/// result's or lies apart from it, or a scalar or immediate; or nothing.
 struct Operand {
-  const Lane *lanes = nullptr;
-  size_t step = 1;
+  const void *lanes = nullptr;
+  bool isScalar = false;
 };
 
 /// Computes dst[0 .. lanes) of an instruction of Unit::Alu or the transcendental
 /// unit (but Splat, Iota, Constant and Argument). `c` is select's condition or
 /// fma's addend. False for an instruction that is not arithmetic.
 bool compute(const spokeshave::tpu::Instruction &instruction, Operand a, Operand b, Operand c,
-             Lane *dst);
+             void *dst);
 
-/// bf16, f16 and f8 to f32 and back (to nearest even).
+/// Floats of up to 32 bits, as f32.
 float toFloat(Lane bits, spokeshave::tpu::ElementType type);
-Lane fromFloat(float value, spokeshave::tpu::ElementType type);
 
 } // namespace spokeshave::runtime::tpu

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/tpu/MatrixUnit.h"
 
+#include "runtime/tpu/LaneLoops.h"
+
 #include <algorithm>
 
 namespace spokeshave::runtime::tpu {
@@ -53,112 +55,103 @@ void MatrixUnit::shift(int64_t cycles) {
     when += cycles;
 }
 
-/// A factor as the unit takes it in: rounded to bf16, where narrower ones are exact.
-static float factorOf(Lane bits, ElementType type) {
-  float value = toFloat(bits, type);
-  if (type != ElementType::F32)
-    return value;
-  return toFloat(fromFloat(value, ElementType::BF16), ElementType::BF16);
+template <typename Factor> Factor *MatrixUnit::Weights<Factor>::append(size_t count) {
+  if (latched.size() < latchedCount + count)
+    latched.resize(latchedCount + count);
+  return &latched[(latchedCount += count) - count];
 }
 
-static int32_t byteOf(Lane bits, bool isUnsigned) {
-  return isUnsigned ? int32_t(uint8_t(bits)) : int32_t(int8_t(bits));
+/// What is latched becomes active; columns of weights become rows.
+template <typename Factor> void MatrixUnit::Weights<Factor>::swap(size_t size, bool isTransposed) {
+  activeCount = isTransposed && latchedCount ? size * size : latchedCount;
+  if (isTransposed && latchedCount) {
+    active.assign(activeCount, Factor(0));
+    for (size_t column = 0; column * size < latchedCount; ++column)
+      for (size_t k = 0; k < size; ++k)
+        active[k * size + column] = latched[column * size + k];
+  } else {
+    active.swap(latched);
+  }
+  latchedCount = 0;
 }
 
-/// Appends 8 rows of `size` factors; those beyond the registers are zero.
+/// Writes 8 rows of `size` factors, of two registers where the array is wider than one;
+/// those beyond the registers are zero. read(lanes, count, to) takes in a run of lanes.
 template <typename Factor, typename Read>
-static void appendRows(std::vector<Factor> &to, size_t size, const Lane *a, const Lane *b,
-                       Read read) {
-  for (size_t row = 0; row < size_t(kSublanes); ++row) {
-    size_t first = to.size();
-    to.resize(first + size);
-    for (size_t i = 0; i < size_t(kLanes); ++i) {
-      to[first + i] = read(a[row * kLanes + i]);
-      if (b && size > size_t(kLanes))
-        to[first + kLanes + i] = read(b[row * kLanes + i]);
-    }
+static void takeRows(Factor *to, size_t size, const VectorLane *a, const VectorLane *b, Read read) {
+  for (size_t row = 0; row < size_t(kSublanes); ++row, to += size) {
+    read(a + row * kLanes, kLanes, to);
+    bool isWider = size > size_t(kLanes);
+    if (isWider && b)
+      read(b + row * kLanes, kLanes, to + kLanes);
+    else if (isWider)
+      std::fill_n(to + kLanes, kLanes, Factor(0));
   }
 }
 
-const char *MatrixUnit::latch(const Instruction &instruction, const Lane *a, const Lane *b) {
+static auto readBytes(const Instruction &instruction) {
+  return [&](const VectorLane *lanes, size_t count, int32_t *to) {
+    laneLoops().bytes(lanes, instruction.predicate, count, to);
+  };
+}
+
+/// As the unit takes factors in: rounded to bf16, where narrower ones are exact.
+static auto readFloats(const Instruction &instruction) {
+  return [&](const VectorLane *lanes, size_t count, float *to) {
+    laneLoops().factors(lanes, instruction.from, count, to);
+  };
+}
+
+const char *MatrixUnit::latch(const Instruction &instruction, const VectorLane *a,
+                              const VectorLane *b) {
   bool transposed = instruction.op == Opcode::MatrixLatchT;
-  size_t before = latched.size() + latchedBytes.size();
-  if (before + kSublanes * size > size * size)
+  size_t before = floats.latchedCount + bytes.latchedCount, count = kSublanes * size;
+  if (before + count > size * size)
     return "more weights than the unit holds";
   if (before && transposed != latchedTransposed)
     return "rows and columns of weights are mixed";
   latchedTransposed = transposed;
   if (instruction.from == ElementType::I8)
-    appendRows(latchedBytes, size, a, b,
-               [&](Lane bits) { return byteOf(bits, instruction.predicate); });
+    takeRows(bytes.append(count), size, a, b, readBytes(instruction));
   else
-    appendRows(latched, size, a, b, [&](Lane bits) { return factorOf(bits, instruction.from); });
+    takeRows(floats.append(count), size, a, b, readFloats(instruction));
   return nullptr;
 }
 
-/// Columns of weights become rows.
-template <typename Factor>
-static std::vector<Factor> transposed(const std::vector<Factor> &columns, size_t size) {
-  std::vector<Factor> rows(columns.empty() ? 0 : size * size);
-  for (size_t column = 0; column * size < columns.size(); ++column)
-    for (size_t k = 0; k < size; ++k)
-      rows[k * size + column] = columns[column * size + k];
-  return rows;
-}
-
 void MatrixUnit::swap() {
-  if (latchedTransposed) {
-    active = transposed(latched, size);
-    activeBytes = transposed(latchedBytes, size);
-  } else {
-    active.swap(latched);
-    activeBytes.swap(latchedBytes);
-  }
-  latched.clear(), latchedBytes.clear();
+  floats.swap(size, latchedTransposed);
+  bytes.swap(size, latchedTransposed);
 }
 
-/// sums[n] = sum of row[k] * weights[k][n], in the order of k.
-template <typename Factor, typename Sum>
-static void multiplyRow(const Factor *row, const std::vector<Factor> &weights, size_t size,
-                        std::vector<Sum> &sums) {
-  std::fill(sums.begin(), sums.end(), Sum(0));
-  Sum *sum = sums.data();
-  for (size_t k = 0; k * size < weights.size(); ++k) {
-    Factor factor = row[k];
-    const Factor *right = &weights[k * size];
-    for (size_t n = 0; n < size; ++n)
-      sum[n] += Sum(factor * right[n]);
-  }
-}
-
-void MatrixUnit::push(const Instruction &instruction, const Lane *a, const Lane *b) {
-  size_t first = results.size(), halves = size / kLanes;
-  for (size_t half = 0; half < halves; ++half)
-    results.emplace_back(kRegisterLanes);
-  auto write = [&](size_t row, auto bitsOf) {
-    for (size_t n = 0; n < size; ++n)
-      results[first + n / kLanes][row * kLanes + n % kLanes] = bitsOf(n);
-  };
+void MatrixUnit::push(const Instruction &instruction, const VectorLane *a, const VectorLane *b) {
+  constexpr size_t kLargest = 256; // array
+  static_assert(sizeof(float) == sizeof(VectorLane));
+  VectorLane sums[kSublanes * kLargest];
   if (instruction.from == ElementType::I8) {
-    std::vector<int32_t> left;
-    std::vector<uint32_t> sums(size);
-    appendRows(left, size, a, b, [&](Lane bits) { return byteOf(bits, instruction.predicate); });
-    for (size_t row = 0; row < size_t(kSublanes); ++row) {
-      multiplyRow(&left[row * size], activeBytes, size, sums);
-      write(row, [&](size_t n) { return Lane(sums[n]); });
-    }
-    return;
+    int32_t left[kSublanes * kLargest];
+    takeRows(left, size, a, b, readBytes(instruction));
+    laneLoops().multiplyBytes(left, bytes.active.data(), size, bytes.activeCount / size, sums);
+  } else {
+    float left[kSublanes * kLargest];
+    takeRows(left, size, a, b, readFloats(instruction));
+    laneLoops().multiply(left, floats.active.data(), size, floats.activeCount / size,
+                         reinterpret_cast<float *>(sums));
   }
-  std::vector<float> left, sums(size);
-  appendRows(left, size, a, b, [&](Lane bits) { return factorOf(bits, instruction.from); });
-  for (size_t row = 0; row < size_t(kSublanes); ++row) {
-    multiplyRow(&left[row * size], active, size, sums);
-    write(row, [&](size_t n) { return fromFloat(sums[n], ElementType::F32); });
+  size_t halves = size / kLanes;
+  if (waiting + halves > results.size()) { // the ring grows at its end
+    std::rotate(results.begin(), results.begin() + oldest, results.end());
+    oldest = 0;
+    results.resize(2 * results.size() + halves);
+  }
+  for (size_t half = 0; half < halves; ++half) {
+    auto &result = results[(oldest + waiting++) % results.size()];
+    for (size_t row = 0; row < size_t(kSublanes); ++row)
+      std::copy_n(&sums[row * size + half * kLanes], kLanes, &result[row * kLanes]);
   }
 }
 
-const char *MatrixUnit::execute(const Instruction &instruction, const Lane *a, const Lane *b,
-                                Lane *dst) {
+const char *MatrixUnit::execute(const Instruction &instruction, const VectorLane *a,
+                                const VectorLane *b, VectorLane *dst) {
   switch (instruction.op) {
   case Opcode::MatrixLatch:
   case Opcode::MatrixLatchT:
@@ -168,10 +161,10 @@ const char *MatrixUnit::execute(const Instruction &instruction, const Lane *a, c
   case Opcode::MatrixPush:
     return push(instruction, a, b), nullptr;
   default:
-    if (results.empty())
+    if (!waiting)
       return "pop from an empty matrix unit";
-    std::copy(results.front().begin(), results.front().end(), dst);
-    results.pop_front();
+    std::copy(results[oldest].begin(), results[oldest].end(), dst);
+    oldest = (oldest + 1) % results.size(), --waiting;
     return nullptr;
   }
 }

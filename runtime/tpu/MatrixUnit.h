@@ -11,6 +11,7 @@
 #include "runtime/tpu/Lanes.h"
 #include "target/tpu/Timing.h"
 
+#include <array>
 #include <deque>
 #include <vector>
 
@@ -28,7 +29,8 @@ public:
   int64_t issue(const Instruction &instruction, int64_t cycle);
   /// Values: `a` and `b` are registers of 8 x 128 (b may be null), `dst` is one of a
   /// pop. An error's text, or null.
-  const char *execute(const Instruction &instruction, const Lane *a, const Lane *b, Lane *dst);
+  const char *execute(const Instruction &instruction, const VectorLane *a, const VectorLane *b,
+                      VectorLane *dst);
 
   /// What decides the waits of later instructions, from `cycle` on: equal for equal
   /// futures. And the same unit so many cycles later.
@@ -36,9 +38,9 @@ public:
   void shift(int64_t cycles);
 
 private:
-  const char *latch(const Instruction &instruction, const Lane *a, const Lane *b);
+  const char *latch(const Instruction &instruction, const VectorLane *a, const VectorLane *b);
   void swap();
-  void push(const Instruction &instruction, const Lane *a, const Lane *b);
+  void push(const Instruction &instruction, const VectorLane *a, const VectorLane *b);
 
   const spokeshave::tpu::Timing *timing;
   size_t size;
@@ -48,11 +50,20 @@ private:
   int64_t weightsAt = 0;     ///< the weights latched so far are in the array then
   std::deque<int64_t> ready; ///< of results in registers
 
-  // Values: rows of `size` factors, in f32 or, of bytes, as integers.
-  std::vector<float> latched, active;
-  std::vector<int32_t> latchedBytes, activeBytes;
+  // Values: `count` factors in rows of `size`, in f32 or, of bytes, as integers.
+  template <typename Factor> struct Weights {
+    std::vector<Factor> latched, active;
+    size_t latchedCount = 0, activeCount = 0;
+
+    Factor *append(size_t count);
+    void swap(size_t size, bool isTransposed);
+  };
+  Weights<float> floats;
+  Weights<int32_t> bytes;
   bool latchedTransposed = false;
-  std::deque<std::vector<Lane>> results; ///< one register each
+  /// One register each; a ring of those in use, from `oldest` on.
+  std::vector<std::array<VectorLane, spokeshave::tpu::kRegisterLanes>> results;
+  size_t oldest = 0, waiting = 0;
 };
 
 } // namespace spokeshave::runtime::tpu

@@ -51,6 +51,7 @@ public:
 private:
   std::string doesNotFit() const;
   int64_t addressOf(const BufferRef &buffer) const;
+  char *dataOf(const BufferRef &buffer) const { return hbm.bytes.data() + addressOf(buffer); }
   IciPort::Range rangeOf(const BufferRef &buffer) const {
     int64_t begin = addressOf(buffer);
     return {begin, begin + buffer.bytes};
@@ -90,10 +91,10 @@ llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments) {
     return makeError(ErrorCode::OutOfMemory, doesNotFit());
   if (!options.computeValues)
     return llvm::Error::success();
-  hbm.bytes.resize(hbm.size());
+  hbm.bytes.allocate(hbm.size());
   auto fill = [&](int64_t address, const char *data, int64_t size) {
     if (data && size)
-      std::memcpy(&hbm.bytes[address], data, size);
+      std::memcpy(hbm.bytes.data() + address, data, size);
   };
   for (auto [address, spec, data] : llvm::zip_equal(argumentAt, program.arguments, arguments))
     fill(address, data, spec.byteSize);
@@ -174,7 +175,7 @@ llvm::Error Sequencer::loop(const Step &step) {
       if (llvm::Error error = enter(step))
         return error;
       // Without values such a loop runs once.
-      if (options.computeValues ? !hbm.bytes[addressOf(step.buffers[0])] : trip > 0)
+      if (options.computeValues ? !*dataOf(step.buffers[0]) : trip > 0)
         break;
       report.assumed += !options.computeValues;
     }
@@ -204,15 +205,13 @@ llvm::Error Sequencer::collective(const Step &step) {
   if (!options.grid.torus)
     return makeError(ErrorCode::BadArgument, "the program is for several chips");
   bool hasOperand = step.buffers.size() > 1, hasValues = options.computeValues;
-  auto dataOf = [&](const BufferRef &buffer) {
-    return hasValues ? &hbm.bytes[addressOf(buffer)] : nullptr;
-  };
+  auto valuesOf = [&](const BufferRef &buffer) { return hasValues ? dataOf(buffer) : nullptr; };
   const BufferRef &result = step.buffers.back();
   int64_t now = cores.now();
   if (llvm::Error error =
           port.start(step.collective, step.location, now,
                      hasOperand ? rangeOf(step.buffers[0]) : IciPort::Range(), rangeOf(result),
-                     hasOperand ? dataOf(step.buffers[0]) : nullptr, dataOf(result), nullptr))
+                     hasOperand ? valuesOf(step.buffers[0]) : nullptr, valuesOf(result), nullptr))
     return error;
   if (options.trace && port.linksFreeAt() > now)
     options.trace->steps.push_back({StepSlice::Kind::Collective, now, port.linksFreeAt(),
@@ -236,8 +235,7 @@ llvm::Error Sequencer::run(const Step &step) {
     report.copyCycles += cycles;
     traceStep(StepSlice::Kind::Copy, step, cycles);
     if (options.computeValues)
-      std::memmove(&hbm.bytes[addressOf(step.buffers[1])], &hbm.bytes[addressOf(step.buffers[0])],
-                   step.buffers[0].bytes);
+      std::memmove(dataOf(step.buffers[1]), dataOf(step.buffers[0]), step.buffers[0].bytes);
     return llvm::Error::success();
   }
   case Step::Kind::Collective:
@@ -262,7 +260,7 @@ llvm::Error Sequencer::run(const Step &step) {
     ++report.assumed;
     return runSteps(step.blocks[0]);
   }
-  const char *at = &hbm.bytes[addressOf(step.buffers[0])];
+  const char *at = dataOf(step.buffers[0]);
   if (step.isIf) {
     branch = *at ? 0 : 1;
   } else {
@@ -291,7 +289,7 @@ void Sequencer::end(llvm::ArrayRef<char *> results) {
     return;
   for (auto [address, spec, data] : llvm::zip_equal(resultAt, program.results, results))
     if (data && spec.byteSize)
-      std::memcpy(data, &hbm.bytes[address], spec.byteSize);
+      std::memcpy(data, hbm.bytes.data() + address, spec.byteSize);
 }
 
 } // namespace

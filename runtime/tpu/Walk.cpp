@@ -1,12 +1,12 @@
-//===- Walk.cpp - the time of a kernel without its values ------------------===//
+//===- Walk.cpp - the path through a decoded kernel ------------------------===//
 //
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Takes the path through a decoded kernel (Decode.h) that execution takes, and ends
-// with the same cycles, stalls and slots. Trips of a loop of one block are skipped
-// once two in a row took the same time and left the same queues: the machine's
-// state then repeats, whatever the number of trips.
+// with the same cycles, stalls and slots. Without values trips of a loop of one block
+// are skipped once two in a row took the same time and left the same queues: the
+// machine's state then repeats, whatever the number of trips.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/tpu/Core.h"
@@ -57,6 +57,7 @@ static bool holds(IntPredicate predicate, Lane a, Lane b, unsigned bits) {
 
 void Core::walkScalar(const WalkedOp &op) {
   if (op.kind == Kind::Unknown || (hasUnknown && dependsOnData(*op.instruction))) {
+    // Only without values.
     unknown[op.dst] = hasUnknown = true;
     return;
   }
@@ -205,8 +206,13 @@ void Core::skipTrips(const DecodedBlock &block) {
 llvm::Expected<bool> Core::walkBlock(const DecodedBlock &block, bool pauses) {
   for (; position.instruction < block.ops.size(); ++position.instruction) {
     const WalkedOp &op = block.ops[position.instruction];
-    if (op.kind < Kind::Branch) {
+    if (op.kind < Kind::Compute || (op.kind < Kind::Branch && !options.computeValues)) {
       walkScalar(op);
+      continue;
+    }
+    if (op.kind < Kind::Branch) {
+      if (llvm::Error error = executeValue(*op.instruction))
+        return error;
       continue;
     }
     cycle = entered + op.at;
@@ -215,7 +221,7 @@ llvm::Expected<bool> Core::walkBlock(const DecodedBlock &block, bool pauses) {
       branchTo(op.imm);
       break;
     case Kind::BranchIf:
-      if (hasUnknown && unknown[op.a])
+      if (hasUnknown && unknown[op.a]) // never with values
         branchOnData(*op.instruction);
       else if (scalars[op.a])
         branchTo(op.imm);
@@ -244,6 +250,15 @@ llvm::Expected<bool> Core::walkBlock(const DecodedBlock &block, bool pauses) {
   return true;
 }
 
+/// Bundles and slots of the blocks that were visited.
+void Core::countVisits() {
+  for (auto [block, count] : llvm::zip_equal(decoded->blocks, visits)) {
+    time.bundles += block.bundles * count;
+    for (unsigned unit = 0; unit < kNumUnits; ++unit)
+      time.busy[unit] += block.busy[unit] * count;
+  }
+}
+
 llvm::Expected<bool> Core::walk(bool pauses) {
   constexpr unsigned kBlocksPerPoll = 4096;
   for (unsigned count = 1; position.paused || position.next >= 0; ++count) {
@@ -262,14 +277,10 @@ llvm::Expected<bool> Core::walk(bool pauses) {
     if (!ended || !*ended)
       return ended;
     traceBlock(blockBegun, 1);
-    if (position.next == position.block && block.loopCompare >= 0)
+    if (position.next == position.block && block.loopCompare >= 0) // not with values
       skipTrips(block);
   }
-  for (auto [block, count] : llvm::zip_equal(decoded->blocks, visits)) {
-    time.bundles += block.bundles * count;
-    for (unsigned unit = 0; unit < kNumUnits; ++unit)
-      time.busy[unit] += block.busy[unit] * count;
-  }
+  countVisits();
   return true;
 }
 
