@@ -58,6 +58,7 @@ private:
     return {begin, begin + buffer.bytes};
   }
   llvm::Error collective(const Step &step);
+  llvm::Error transfer(const Step &step);
   void waitForLinks(const Step &step);
   llvm::Error run(const Step &step);
   void traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles);
@@ -263,15 +264,17 @@ void Sequencer::waitForLinks(const Step &step) {
   for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
     if (buffer.base == BufferRef::Base::Vmem)
       continue;
-    bool isWritten = step.kind == Step::Kind::Launch ? index >= step.inputs
-                     : step.kind == Step::Kind::Copy || step.kind == Step::Kind::Collective
-                         ? index + 1 == step.buffers.size()
-                         : step.kind == Step::Kind::Start && index == 1;
+    bool isWritten = step.kind == Step::Kind::Launch || step.kind == Step::Kind::Collective
+                         ? index >= step.inputs
+                     : step.kind == Step::Kind::Copy ? index + 1 == step.buffers.size()
+                                                     : step.kind == Step::Kind::Start && index == 1;
     first().advance(port.readyAt(first().now(), rangeOf(buffer), isWritten) - first().now());
   }
 }
 
 llvm::Error Sequencer::collective(const Step &step) {
+  if (program.collectives[step.collective].isTransfer())
+    return transfer(step);
   if (!options.grid.torus)
     return makeError(ErrorCode::BadArgument, "the program is for several chips");
   bool hasOperand = step.buffers.size() > 1, hasValues = options.computeValues;
@@ -288,6 +291,29 @@ llvm::Error Sequencer::collective(const Step &step) {
   if (options.trace && port.linksFreeAt() > now)
     options.trace->steps.push_back({StepSlice::Kind::Collective, now, port.linksFreeAt(),
                                     step.buffers[0].bytes, step.location, step.collective});
+  return llvm::Error::success();
+}
+
+/// The core waits for what it receives.
+llvm::Error Sequencer::transfer(const Step &step) {
+  Exchange::Values operands;
+  llvm::SmallVector<llvm::MutableArrayRef<char>> results;
+  int64_t now = first().now(), bytes = 0;
+  for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
+    bytes += buffer.bytes;
+    if (!options.computeValues)
+      continue;
+    char *at = &hbm.bytes[addressOf(buffer)];
+    if (index < step.inputs)
+      operands.emplace_back(at, buffer.bytes);
+    else
+      results.push_back({at, size_t(buffer.bytes)});
+  }
+  llvm::Expected<int64_t> end = port.transfer(step.collective, step.location, now, bytes,
+                                              std::move(operands), results, nullptr);
+  if (!end)
+    return end.takeError();
+  first().advance(*end - now);
   return llvm::Error::success();
 }
 
