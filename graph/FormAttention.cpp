@@ -14,6 +14,7 @@
 #include "graph/Classify.h"
 #include "graph/FusionBuilder.h"
 #include "graph/Passes.h"
+#include "graph/Precision.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -170,6 +171,8 @@ public:
         continue;
       std::optional<Attention> attention = matchAttention(dot);
       if (!attention || !isWorthBlocks(*attention, fewestBytes))
+        continue;
+      if (onePass && (needsParts(attention->products) || needsParts(attention->mix)))
         continue;
       gone.insert(attention->products);
       Former(std::move(*attention)).run();

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "graph/Passes.h"
+#include "graph/Precision.h"
 #include "input/StablehloOps.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -20,6 +21,7 @@ namespace spokeshave::graph {
 
 using namespace mlir;
 using namespace spokeshave;
+using namespace spokeshave::graph;
 namespace sh = spokeshave::stablehlo;
 
 namespace {
@@ -190,9 +192,20 @@ struct DotToDotGeneral : OpRewritePattern<sh::DotOp> {
   }
 };
 
+/// Of an algorithm by its number of products and the type of their factors.
+int64_t orderOf(sh::DotAlgorithmAttr algorithm) {
+  int64_t products = algorithm.getNumPrimitiveOperations();
+  Type factor = algorithm.getLhsPrecisionType();
+  if (factor.isBF16() || factor.getIntOrFloatBitWidth() < 16)
+    return orderOfPasses(products);
+  // tf32 and f16 have 11 bits.
+  return (factor.isTF32() || factor.isF16()) && products == 1 ? 1 : 2;
+}
+
 /// Products are computed at least as precisely as their algorithm asks: narrow
 /// floats are summed in f32 whatever is done. So an algorithm matters only where
-/// it names f64. Operands of two float types meet in f32 or f64.
+/// it names f64, and on units that multiply bf16 (Precision.h). Operands of two float
+/// types meet in f32 or f64.
 struct DropAlgorithm : OpRewritePattern<sh::DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(sh::DotGeneralOp op, PatternRewriter &rewriter) const override {
@@ -207,6 +220,8 @@ struct DropAlgorithm : OpRewritePattern<sh::DotGeneralOp> {
               algorithm->getLhsPrecisionType().isF64() || algorithm->getRhsPrecisionType().isF64();
     auto product = cast<sh::DotGeneralOp>(rewriter.clone(*op));
     product.removeAlgorithmAttr();
+    if (algorithm)
+      product->setAttr(kProductOrder, rewriter.getI64IntegerAttr(orderOf(*algorithm)));
     auto type = cast<RankedTensorType>(op.getType());
     if (wide || lhs != rhs) {
       Type common = wide ? Type(rewriter.getF64Type()) : Type(rewriter.getF32Type());

@@ -67,6 +67,27 @@ def Expand : Pass<"graph-expand", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
 }
 
+def ExpandDecompositions : Pass<"graph-expand-decompositions", "::mlir::func::FuncOp"> {
+  let summary = "Cholesky factorisations and triangular solves in blocks";
+  let description = [{
+    For machines without a library.
+
+    Afterwards: no cholesky or triangular_solve is left of matrices that are too large
+    for a kernel.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
+def ExpandFft : Pass<"graph-expand-fft", "::mlir::func::FuncOp"> {
+  let summary = "Fourier transforms as matrix products";
+  let description = [{
+    For machines without a library.
+
+    Afterwards: no fft is left but of tensors without elements.
+  }];
+  let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
 def ExpandQuantized : Pass<"graph-expand-quantized", "::mlir::func::FuncOp"> {
   let summary = "quantized tensors become the integers that are stored";
   let description = [{
@@ -104,6 +125,20 @@ def NormalizeDots : Pass<"graph-normalize-dots", "::mlir::func::FuncOp"> {
     with the right operand's next-to-last, and there is no stablehlo.dot.
   }];
   let dependentDialects = ["::spokeshave::stablehlo::StablehloDialect"];
+}
+
+def SettlePrecision : Pass<"graph-settle-precision", "::mlir::func::FuncOp"> {
+  let summary = "says of how many products in bf16 each product of floats is made";
+  let description = [{
+    For machines whose units multiply bf16 (Precision.h).
+
+    Afterwards: each dot_general and convolution has graph.product_order, from its
+    algorithm or from precision_config.
+  }];
+  let options = [Option<"leastPrecision", "least", "int64_t", /*default=*/"0",
+                        "Precision of those that ask for less: 0 DEFAULT, 1 HIGH, 2 HIGHEST">,
+                 Option<"fullPasses", "full-passes", "int64_t", /*default=*/"6",
+                        "Products of parts that make one of HIGHEST precision">];
 }
 
 def SimplifyLoops : Pass<"graph-simplify-loops", "::mlir::func::FuncOp"> {
@@ -184,10 +219,13 @@ def FormAttention : Pass<"graph-form-attention", "::mlir::func::FuncOp"> {
   let description = [{
     Afterwards: each attention (Attention.h) whose scores have at least
     `fewest-bytes` bytes as f32, and enough rows and keys for blocks, stands alone in
-    a graph.fusion of the kind attention.
+    a graph.fusion of the kind attention; with `one-pass` only where a matrix unit
+    computes both products in one pass (Precision.h).
   }];
   let options = [Option<"fewestBytes", "fewest-bytes", "int64_t", /*default=*/"0",
-                        "Bytes of the smallest scores that are worth it">];
+                        "Bytes of the smallest scores that are worth it">,
+                 Option<"onePass", "one-pass", "bool", /*default=*/"false",
+                        "Only products that one pass of bf16 is precise enough for">];
   let dependentDialects = ["::spokeshave::graph::GraphDialect"];
 }
 

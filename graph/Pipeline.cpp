@@ -28,6 +28,10 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // Before all that looks at element types.
   function.addPass(createExpandQuantized());
   function.addPass(createExpand());
+  if (!options.hasLibrary) {
+    function.addPass(createExpandFft());
+    function.addPass(createExpandDecompositions());
+  }
   function.addPass(createCanonicalize());
   function.addPass(createFoldConstants());
   function.addPass(createCSEPass());
@@ -42,6 +46,12 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   // Products as JAX wrote them: their transposes are not yet part of a loop's
   // or a fusion's shape. The reshapes this makes meet others in the next step.
   function.addPass(createNormalizeDots());
+  if (options.multipliesBf16) {
+    SettlePrecisionOptions precision;
+    precision.leastPrecision = int64_t(options.precision);
+    precision.fullPasses = options.fullPasses;
+    function.addPass(createSettlePrecision(precision));
+  }
   function.addPass(createCanonicalize());
   function.addPass(createFoldConstants());
   function.addPass(createCSEPass());
@@ -61,6 +71,7 @@ void buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
     if (options.attention) {
       FormAttentionOptions attention;
       attention.fewestBytes = options.fewestScoreBytes;
+      attention.onePass = options.multipliesBf16;
       manager.addNestedPass<func::FuncOp>(createFormAttention(attention));
     }
     manager.addNestedPass<func::FuncOp>(createSkipFills());

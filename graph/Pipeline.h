@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "input/StablehloOps.h"
+
 #include "mlir/Pass/PassManager.h"
 
 namespace spokeshave::graph {
@@ -20,6 +22,13 @@ struct GraphOptions {
   /// have at least so many bytes as f32.
   bool attention = true;
   int64_t fewestScoreBytes = 0;
+  /// There are routines for Fourier transforms and large decompositions; off: they
+  /// become products and loops.
+  bool hasLibrary = true;
+  /// Floats are multiplied by units that take bf16.
+  bool multipliesBf16 = false;
+  stablehlo::Precision precision = stablehlo::Precision::DEFAULT; ///< at least
+  int64_t fullPasses = 6; ///< products in bf16 that make one of HIGHEST precision
   /// Collectives start early and are read late: on where links work beside cores.
   bool overlapExchanges = false;
 };

@@ -313,6 +313,10 @@ def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {
     exact; those of bf16 treat denormals as zeros, and their order is the
     machine's within a group of p.
 
+    Units that take bf16 multiply f32 in parts: a is the sum of `a_parts` bf16
+    numbers, the largest first, b of `b_parts`, and part i of a is multiplied with
+    part j of b where i + j <= `order`, the smallest products first.
+
     A matrix unit, `unit_rows` = r > 0: packed operands again. rows is r or 2 r,
     columns one or two registers, the depth a multiple of 64 bytes; all of a and
     b is read and all of c is written. All tile_dots of a kernel have the same r.
@@ -325,7 +329,10 @@ def Kernel_TileDotOp : Kernel_Op<"tile_dot"> {
                        BoolAttr:$accumulate, DefaultValuedAttr<I64Attr, "1">:$depth_pack,
                        DefaultValuedAttr<I64Attr, "0">:$unit_rows,
                        DefaultValuedAttr<I64Attr, "0">:$a_excess, UnitAttr:$a_unsigned,
-                       UnitAttr:$b_unsigned, DefaultValuedAttr<I64Attr, "1">:$b_column_stride);
+                       UnitAttr:$b_unsigned, DefaultValuedAttr<I64Attr, "1">:$b_column_stride,
+                       DefaultValuedAttr<I64Attr, "1">:$a_parts,
+                       DefaultValuedAttr<I64Attr, "1">:$b_parts,
+                       DefaultValuedAttr<I64Attr, "0">:$order);
   let assemblyFormat = [{
     $a `[` $a_offset `]` `,` $b `[` $b_offset `]` `to` $c `[` $c_offset `]` `depth` $depth
     attr-dict `:` type($a) `,` type($b) `,` type($c)

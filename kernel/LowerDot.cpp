@@ -257,9 +257,11 @@ LogicalResult DotLowering::emitStrips() {
 
 void DotLowering::multiply(const Panel &left, const Panel &right, Value target, int64_t rows,
                            int64_t columns, bool accumulate) {
-  builder.create<TileDotOp>(lowering.loc(), left.buffer, left.offset, right.buffer, right.offset,
-                            target, index(0), index(view.k), rows, columns, left.rowStride,
-                            left.depthStride, right.depthStride, plan.panel, accumulate);
+  auto made = builder.create<TileDotOp>(lowering.loc(), left.buffer, left.offset, right.buffer,
+                                        right.offset, target, index(0), index(view.k), rows,
+                                        columns, left.rowStride, left.depthStride,
+                                        right.depthStride, plan.panel, accumulate);
+  partsOf(view, lowering.machine).set(made);
 }
 
 LogicalResult DotLowering::emitTile(const Strip &strip, const Index &column, int64_t columns) {

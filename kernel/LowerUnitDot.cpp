@@ -236,6 +236,7 @@ void UnitDotLowering::multiply() {
       made.setBColumnStride(right.outerStride);
     made.setAUnsigned(isUnsigned(leftType));
     made.setBUnsigned(isUnsigned(rightType));
+    partsOf(view, lowering.machine).set(made);
   };
   auto branch = [&](arith::CmpIPredicate predicate, int64_t value, auto yes, auto no) {
     Value condition = builder.create<arith::CmpIOp>(loc(), predicate, depthDigit, index(value));

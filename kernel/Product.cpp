@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "kernel/Product.h"
 
+#include "graph/Precision.h"
+
 using namespace mlir;
 using namespace spokeshave;
 using namespace spokeshave::kernel;
@@ -45,6 +47,40 @@ Num kernel::finishedSum(Num sum, Type element) {
   if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() < sum.bits())
     return sum.lowBits(integer.getWidth());
   return sum;
+}
+
+int64_t ProductParts::passes() const {
+  int64_t count = 0;
+  for (int64_t a = 0; a < left; ++a)
+    count += std::clamp<int64_t>(order - a + 1, 0, right);
+  return count;
+}
+
+void ProductParts::set(TileDotOp dot) const {
+  dot.setOrder(order);
+  dot.setAParts(left);
+  dot.setBParts(right);
+}
+
+/// The parts that `factor` has, which may come from a narrower type.
+static int64_t partsOfFactor(Value factor) {
+  int64_t least = graph::partsOf(typeOf(factor).getElementType());
+  while (auto *op = factor.getDefiningOp()) {
+    if (!isa<hlo::ReshapeOp, hlo::TransposeOp, hlo::ConvertOp>(op) ||
+        !isa<FloatType>(typeOf(op->getOperand(0)).getElementType()))
+      break;
+    factor = op->getOperand(0);
+    least = std::min(least, graph::partsOf(typeOf(factor).getElementType()));
+  }
+  return least;
+}
+
+ProductParts kernel::partsOf(const MatrixProblem &problem, const machine::Machine &machine) {
+  if (!machine.matrixTile || !accumulatorType(problem.op).isF32())
+    return {};
+  int64_t order = graph::productOrder(problem.op);
+  return {std::min(partsOfFactor(problem.left), order + 1),
+          std::min(partsOfFactor(problem.right), order + 1), order};
 }
 
 std::optional<Position> kernel::followProduct(IndexSpace &space, Value from, Value to,

@@ -21,6 +21,15 @@ Num widened(Num value, mlir::Type accumulator, bool isUnsigned);
 /// A sum as what registers hold for the product's element type.
 Num finishedSum(Num sum, mlir::Type element);
 
+/// Parts in bf16 of the factors of a product of floats, on a machine with matrix units:
+/// those of tile_dot.
+struct ProductParts {
+  int64_t left = 1, right = 1, order = 0;
+  int64_t passes() const;
+  void set(TileDotOp dot) const;
+};
+ProductParts partsOf(const MatrixProblem &problem, const machine::Machine &machine);
+
 /// From a position in `from` to the one in `to`, which `from` reaches through
 /// reshapes and transposes: for results that are not laid out like the product.
 std::optional<Position> followProduct(IndexSpace &space, mlir::Value from, mlir::Value to,

@@ -175,6 +175,7 @@ void UnitDotLowering::choosePlan() {
   UnitProduct shape;
   shape.batch = view.batch, shape.m = view.m, shape.n = view.n, shape.k = view.k;
   shape.ofBytes = !accumulator.isF32();
+  shape.passes = partsOf(view, lowering.machine).passes();
   shape.leftBytes = left.bytes, shape.rightBytes = right.bytes;
   shape.packsLeft = left.form != DotFactor::Form::Direct;
   shape.packsRight = right.form == DotFactor::Form::Packed;

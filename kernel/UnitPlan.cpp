@@ -84,11 +84,11 @@ double Model::cycles(const UnitPlan &plan) const {
   // The units, in a task; and what it and the last one of a block do besides.
   double tiles = std::ceil(double(plan.columns) / tile) * std::ceil(double(plan.depth) / tile);
   double pushing = double(plan.rows) / kSublanes * push;
-  double perTile = std::max(pushing, kWeightCycles);
+  double perTile = std::max(pushing, kWeightCycles) * double(product.passes);
   double packed = (product.packsLeft ? double(plan.rows * plan.depth) : 0.0) *
                       (product.turnsLeft ? kTurnCycles / kPackCycles : 1) +
                   (product.packsRight ? double(plan.depth * plan.columns) : 0.0);
-  double steps = tiles / units * std::ceil(pushing / kMostStep);
+  double steps = tiles / units * std::ceil(pushing / kMostStep) * double(product.passes);
   double work = tiles * perTile / units + steps * kStepCycles + kTaskCycles +
                 packed / kRegister * kPackCycles;
   double epilogue =

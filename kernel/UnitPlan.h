@@ -16,6 +16,7 @@ namespace spokeshave::kernel {
 struct UnitProduct {
   int64_t batch = 1, m = 1, n = 1, k = 1;
   bool ofBytes = false;
+  int64_t passes = 1;                    ///< products of parts of f32
   int64_t leftBytes = 2, rightBytes = 2; ///< of an element in far memory
   bool packsLeft = false, packsRight = false;
   int64_t leftRun = 0;          ///< elements of lhs that lie beside each other; 0: a row

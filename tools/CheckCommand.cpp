@@ -28,8 +28,8 @@ process of its own. A file may hold several, separated by lines of `// -----`.
   --suite DIR          all .mlir files below DIR; of a checkout of StableHLO its
                        folders stablehlo/tests/interpret and math
   --target=TARGET      reference (the interpreter), cpu (compiled), both of these, or
-                       tpu (a simulated TPU-class chip); reference for files, both
-                       for a suite if not given
+                       tpu (a simulated TPU-class chip, with --option precision=highest
+                       if not given); reference for files, both for a suite if not given
   --chip=CHIP          of that chip: a name or a file, with settings (default v5e)
   --only GLOB          only cases or files whose name matches
   --require PERCENT    fail where a target passes less of its cases (default 100);
@@ -70,6 +70,8 @@ bool parseRequired(llvm::StringRef text, CheckOptions &options) {
 
 llvm::Expected<CheckOptions> parse(Arguments arguments) {
   CheckOptions options;
+  // What is expected of f32 are numbers of f32.
+  options.suite.tpu.precision = stablehlo::Precision::HIGHEST;
   ArgumentReader reader(arguments);
   while (reader.next()) {
     llvm::StringRef value;

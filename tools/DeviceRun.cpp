@@ -144,11 +144,7 @@ llvm::Error tools::runOnChips(OwningOpRef<ModuleOp> module, const tpu::CompileOp
   runtime::tpu::Report first;
   auto runOne = [&](int64_t chip, Tensors &ins, Tensors &outs,
                     runtime::Exchange &exchange) -> llvm::Error {
-    runtime::tpu::SimulationOptions simulation;
-    simulation.grid = {&*torus, &exchange, chip};
-    auto inputs = llvm::map_to_vector(ins, [](const Tensor &tensor) { return tensor.data(); });
-    auto outputs = llvm::map_to_vector(outs, [](Tensor &tensor) { return tensor.mutableData(); });
-    auto report = runtime::tpu::simulate(program, inputs, outputs, simulation);
+    auto report = simulateOnTensors(program, {&*torus, &exchange, chip}, ins, outs);
     if (report && chip == 0)
       first = *report;
     return report.takeError();

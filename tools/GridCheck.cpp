@@ -13,6 +13,7 @@
 #include "support/Error.h"
 #include "tools/Execution.h"
 #include "tools/SelfCheck.h"
+#include "tools/TpuTarget.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -36,7 +37,7 @@ llvm::Error unsupported(const llvm::Twine &message) {
 /// One run of a grid.
 class GridRun {
 public:
-  GridRun(RunParallelOp op, const cpu::CompileOptions &options) : op(op), options(options) {}
+  GridRun(RunParallelOp op, const GridCompiler &compiler) : op(op), compiler(compiler) {}
 
   /// `inputs` are dealt to the processes in order; results come in their order,
   /// nothing for tokens.
@@ -44,7 +45,7 @@ public:
 
 private:
   struct Program {
-    std::unique_ptr<runtime::Executable> executable;
+    GridProgram run;
     std::vector<Tensor> results; ///< empty ones
   };
   llvm::Error findPrograms();
@@ -52,7 +53,7 @@ private:
   llvm::Error feed(Exchange &exchange);
 
   RunParallelOp op;
-  const cpu::CompileOptions &options;
+  const GridCompiler &compiler;
   SmallVector<func::FuncOp> functions; ///< of each process
   int64_t replicas = 0, partitions = 0;
   DenseMap<Operation *, Program> programs;
@@ -95,13 +96,10 @@ llvm::Expected<GridRun::Program *> GridRun::compile(func::FuncOp function) {
   if (!results)
     return results.takeError();
   program.results = std::move(*results);
-  auto compiled = cpu::compile(std::move(owner), options);
+  auto compiled = compiler(std::move(owner));
   if (!compiled)
     return compiled.takeError();
-  auto executable = runtime::Executable::create(std::move(*compiled));
-  if (!executable)
-    return executable.takeError();
-  program.executable = std::move(*executable);
+  program.run = std::move(*compiled);
   return &program;
 }
 
@@ -129,13 +127,13 @@ llvm::Error GridRun::feed(Exchange &exchange) {
 llvm::Expected<std::vector<Tensor>> GridRun::run(ArrayRef<Tensor> inputs) {
   if (llvm::Error error = findPrograms())
     return std::move(error);
-  std::vector<const runtime::Executable *> executables;
+  std::vector<GridProgram> runs;
   std::vector<std::vector<Tensor>> arguments, results;
   for (func::FuncOp function : functions) {
     auto program = compile(function);
     if (!program)
       return program.takeError();
-    executables.push_back((*program)->executable.get());
+    runs.push_back((*program)->run);
     // Tensors share their data until they are written: each process gets its own.
     std::vector<Tensor> &own = results.emplace_back();
     for (const Tensor &result : (*program)->results)
@@ -152,9 +150,7 @@ llvm::Expected<std::vector<Tensor>> GridRun::run(ArrayRef<Tensor> inputs) {
   if (llvm::Error error = feed(exchange))
     return std::move(error);
   llvm::Error error = runtime::runTogether(exchange, [&](int64_t device) {
-    int64_t nanoseconds = 0;
-    return executeOnTensors(*executables[device], arguments[device], results[device], nanoseconds,
-                            &exchange, device);
+    return runs[device](arguments[device], results[device], exchange, device);
   });
   if (error)
     return std::move(error);
@@ -169,7 +165,40 @@ llvm::Expected<std::vector<Tensor>> GridRun::run(ArrayRef<Tensor> inputs) {
 
 } // namespace
 
-llvm::Error tools::runGridCheck(func::FuncOp function, const cpu::CompileOptions &options) {
+GridCompiler tools::gridOnCpu(const cpu::CompileOptions &options) {
+  return [options](OwningOpRef<ModuleOp> module) -> llvm::Expected<GridProgram> {
+    auto compiled = cpu::compile(std::move(module), options);
+    if (!compiled)
+      return compiled.takeError();
+    auto made = runtime::Executable::create(std::move(*compiled));
+    if (!made)
+      return made.takeError();
+    std::shared_ptr<runtime::Executable> executable = std::move(*made);
+    return [executable](auto &arguments, auto &results, Exchange &exchange, int64_t device) {
+      int64_t nanoseconds = 0;
+      return executeOnTensors(*executable, arguments, results, nanoseconds, &exchange, device);
+    };
+  };
+}
+
+GridCompiler tools::gridOnChips(const tpu::CompileOptions &options) {
+  return [options](OwningOpRef<ModuleOp> module) -> llvm::Expected<GridProgram> {
+    auto compiled = tpu::compile(std::move(module), options);
+    if (!compiled)
+      return compiled.takeError();
+    std::shared_ptr<tpu::Program> program = std::move(*compiled);
+    auto torus = torusFor(*program, "");
+    if (!torus)
+      return torus.takeError();
+    return [program, torus = std::move(*torus)](auto &arguments, auto &results, Exchange &exchange,
+                                                int64_t device) {
+      return simulateOnTensors(*program, {&torus, &exchange, device}, arguments, results)
+          .takeError();
+    };
+  };
+}
+
+llvm::Error tools::runGridCheck(func::FuncOp function, const GridCompiler &compiler) {
   if (function.getNumArguments() != 0 || !function.getBody().hasOneBlock())
     return unsupported("takes arguments, or has several blocks");
   OwningOpRef<ModuleOp> module = cast<ModuleOp>(function->getParentOfType<ModuleOp>()->clone());
@@ -183,7 +212,7 @@ llvm::Error tools::runGridCheck(func::FuncOp function, const cpu::CompileOptions
       operands.push_back(values.find(operand)->second);
     std::vector<Tensor> results;
     if (auto grid = dyn_cast<RunParallelOp>(op)) {
-      auto given = GridRun(grid, options).run(operands);
+      auto given = GridRun(grid, compiler).run(operands);
       if (!given)
         return given.takeError();
       results = std::move(*given);

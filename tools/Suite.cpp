@@ -181,9 +181,9 @@ llvm::Error tools::runCase(const SuiteCase &suiteCase, SuiteTarget target,
       continue;
     }
     if (runsGrid(function)) {
-      if (target == SuiteTarget::Tpu)
-        return makeError(ErrorCode::UnsupportedProgram, "runs on a grid of devices, not on a chip");
-      if (llvm::Error error = runGridCheck(function, options.compile))
+      GridCompiler compiler =
+          target == SuiteTarget::Tpu ? gridOnChips(options.tpu) : gridOnCpu(options.compile);
+      if (llvm::Error error = runGridCheck(function, compiler))
         return error;
       continue;
     }

@@ -98,9 +98,10 @@ a public checkout; none of them is part of this repository), run by
                 isOfChip ? "conformance-tpu.md" : "conformance.md");
   if (isOfChip)
     os << R"(A case is one program. `tpu` compiles what it computes for a simulated chip, with its constants as
-arguments so that nothing is folded, runs it there and tests the program's expectations on the results.
-The matrix units round factors of f32 to bf16, so that products of other numbers than small integers are
-not as exact as some expectations ask.
+arguments so that nothing is folded, runs it there and tests the program's expectations on the results;
+programs of several devices run on as many chips at once. Expectations of f32 are numbers of f32: products
+of f32 have the precision `highest` (`--option precision=highest`), where a program by default gets one pass
+of bf16 through the matrix units.
 )";
   else
     os << R"(A case is one program. `reference` interprets it; `cpu` compiles what it computes, with its constants as

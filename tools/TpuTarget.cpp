@@ -125,6 +125,22 @@ llvm::Error tools::writeTraces(const TraceFiles &files, const tpu::Program &prog
   return files.xplane.empty() ? llvm::Error::success() : writeXplane(files.xplane, program, trace);
 }
 
+llvm::Expected<runtime::tpu::Report>
+tools::simulateOnTensors(const tpu::Program &program, const runtime::tpu::ChipGrid &grid,
+                         const std::vector<reference::Tensor> &arguments,
+                         std::vector<reference::Tensor> &results, runtime::tpu::Trace *trace) {
+  llvm::SmallVector<const char *> ins;
+  for (const reference::Tensor &argument : arguments)
+    ins.push_back(argument.data());
+  llvm::SmallVector<char *> outs;
+  for (reference::Tensor &result : results)
+    outs.push_back(result.mutableData());
+  runtime::tpu::SimulationOptions simulation;
+  simulation.grid = grid;
+  simulation.trace = trace;
+  return runtime::tpu::simulate(program, ins, outs, simulation);
+}
+
 llvm::Error tools::runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module,
                             const tpu::CompileOptions &options, const TraceFiles &files,
                             std::vector<reference::Tensor> &arguments,
@@ -132,16 +148,9 @@ llvm::Error tools::runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module,
   auto program = tpu::compile(std::move(module), options);
   if (!program)
     return program.takeError();
-  llvm::SmallVector<const char *> ins;
-  for (reference::Tensor &argument : arguments)
-    ins.push_back(argument.mutableData());
-  llvm::SmallVector<char *> outs;
-  for (reference::Tensor &result : results)
-    outs.push_back(result.mutableData());
   runtime::tpu::Trace trace;
-  runtime::tpu::SimulationOptions simulation;
-  simulation.trace = files.any() ? &trace : nullptr;
-  auto report = runtime::tpu::simulate(**program, ins, outs, simulation);
+  auto report =
+      simulateOnTensors(**program, {}, arguments, results, files.any() ? &trace : nullptr);
   if (!report)
     return report.takeError();
   printTpuReport(**program, *report, os);

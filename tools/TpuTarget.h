@@ -26,6 +26,12 @@ llvm::Error runOnTpu(mlir::OwningOpRef<mlir::ModuleOp> module, const tpu::Compil
                      const TraceFiles &files, std::vector<reference::Tensor> &arguments,
                      std::vector<reference::Tensor> &results, llvm::raw_ostream &os = llvm::outs());
 
+/// Simulates `program` on `arguments` as one chip of `grid` and fills `results`.
+llvm::Expected<runtime::tpu::Report>
+simulateOnTensors(const tpu::Program &program, const runtime::tpu::ChipGrid &grid,
+                  const std::vector<reference::Tensor> &arguments,
+                  std::vector<reference::Tensor> &results, runtime::tpu::Trace *trace = nullptr);
+
 /// A table of the kernels: registers, spills, bundles, VMEM.
 void printTpuStats(const tpu::Program &program, llvm::raw_ostream &os);
 /// A table of what each kernel took, and what bounds it.

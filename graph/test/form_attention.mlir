@@ -1,4 +1,5 @@
-// RUN: spokeshave-opt --graph-form-attention --split-input-file %s | FileCheck %s
+// RUN: spokeshave-opt --graph-form-attention --split-input-file %s | FileCheck %s --check-prefixes=CHECK,ANY
+// RUN: spokeshave-opt --graph-form-attention=one-pass --split-input-file %s | FileCheck %s --check-prefixes=CHECK,ONE
 
 // Products in normal form around a softmax, with a scale and a causal mask. The mask is
 // computed inside, queries are read through their transpose, the result leaves where it
@@ -177,4 +178,25 @@ func.func @main(%s: tensor<64x96xf32>, %v: tensor<96x16xf32>, %q: tensor<2x32xf3
   %p2 = stablehlo.divide %e2, %lb2 : tensor<2x96xf32>
   %o2 = stablehlo.dot_general %p2, %v, contracting_dims = [1] x [0] : (tensor<2x96xf32>, tensor<96x16xf32>) -> tensor<2x16xf32>
   return %o, %o2 : tensor<64x16xf32>, tensor<2x16xf32>
+}
+
+// -----
+
+// Where units multiply bf16, a kernel of one pass would not be as precise as asked.
+// CHECK-LABEL: func.func @main
+// ANY: graph.fusion attention
+// ONE-NOT: graph.fusion attention
+func.func @main(%q: tensor<64x32xf32>, %k: tensor<32x64xf32>, %v: tensor<64x16xf32>) -> tensor<64x16xf32> {
+  %inf = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %z = stablehlo.dot_general %q, %k, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<64x32xf32>, tensor<32x64xf32>) -> tensor<64x64xf32>
+  %m = stablehlo.reduce(%z init: %inf) applies stablehlo.maximum across dimensions = [1] : (tensor<64x64xf32>, tensor<f32>) -> tensor<64xf32>
+  %mb = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<64xf32>) -> tensor<64x64xf32>
+  %d = stablehlo.subtract %z, %mb : tensor<64x64xf32>
+  %e = stablehlo.exponential %d : tensor<64x64xf32>
+  %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<64x64xf32>, tensor<f32>) -> tensor<64xf32>
+  %lb = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<64xf32>) -> tensor<64x64xf32>
+  %p = stablehlo.divide %e, %lb : tensor<64x64xf32>
+  %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x16xf32>) -> tensor<64x16xf32>
+  return %o : tensor<64x16xf32>
 }

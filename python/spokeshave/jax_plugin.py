@@ -7,7 +7,7 @@ import logging
 import os
 from typing import Any
 
-from spokeshave import _library, callbacks, decompositions, dlpack, ffi, lowering
+from spokeshave import _library, callbacks, chip, decompositions, dlpack, ffi, lowering
 
 PLATFORM = "spokeshave"
 # A simulated TPU-class chip: which one, SPOKESHAVE_CHIP says (default v5e).
@@ -58,8 +58,8 @@ def initialize() -> None:
     path = _library.library_path()
     xla_bridge.register_plugin(PLATFORM, priority=-10, library_path=path, options=_cpu_options)
     # Its lowering rules are JAX's defaults: those of the CPU call libraries of the host.
-    chip = {"target": "tpu", "chip": os.environ.get("SPOKESHAVE_CHIP", "")}
-    xla_bridge.register_plugin(TPU_PLATFORM, priority=-20, library_path=path, options=chip)
+    target = {"target": "tpu", "chip": os.environ.get("SPOKESHAVE_CHIP", "")}
+    xla_bridge.register_plugin(TPU_PLATFORM, priority=-20, library_path=path, options=target)
     # JAX knows by name which plugins to warn of, and which platforms donate and cache.
     for platform in (PLATFORM, TPU_PLATFORM):
         xla_bridge._backend_factories[platform].experimental = False
@@ -71,5 +71,6 @@ def initialize() -> None:
     callbacks.register(PLATFORM)
     ffi.register(PLATFORM)
     dlpack.register(PLATFORM)
+    chip.register(TPU_PLATFORM)
     _initialized = True
     logger.debug("registered %s from %s", PLATFORM, path)

@@ -56,16 +56,25 @@ public:
   virtual llvm::Expected<std::string> serialize() const = 0;
 };
 
+/// Options of a compilation, as docs/options.md lists them.
+using NamedOptions = llvm::ArrayRef<std::pair<std::string, std::string>>;
 using CompileFunction = std::function<llvm::Expected<std::shared_ptr<LoadedProgram>>(
-    llvm::StringRef program, const cpu::CompileOptions &options)>;
+    llvm::StringRef program, NamedOptions options)>;
+/// Checks options; equal numbers for options that mean the same.
+using HashFunction = std::function<llvm::Expected<uint64_t>(NamedOptions options)>;
 using LoadFunction =
     std::function<llvm::Expected<std::shared_ptr<LoadedProgram>>(llvm::StringRef bytes)>;
+
+/// Options for the CPU out of text, and their hash.
+llvm::Expected<cpu::CompileOptions> cpuOptions(NamedOptions options);
+llvm::Expected<uint64_t> hashCpuOptions(NamedOptions options);
 
 struct Backend {
   CompileFunction compile;
   LoadFunction load;
   std::function<void()> start = [] {}; ///< called for each client
   std::string platform = "spokeshave";
+  HashFunction hashOptions = hashCpuOptions;
   std::string deviceKind;   ///< empty: this machine's CPU
   uint64_t machineHash = 0; ///< of what programs are compiled for; 0: this machine
 };

@@ -312,8 +312,10 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> load(std::unique_ptr<cpu::Program
   return loaded;
 }
 
-llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
-                                                       const cpu::CompileOptions &options) {
+llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source, NamedOptions named) {
+  llvm::Expected<cpu::CompileOptions> options = cpuOptions(named);
+  if (!options)
+    return options.takeError();
   std::vector<cpu::PhaseTime> phases;
   cpu::PhaseClock clock(phases);
   mlir::DialectRegistry registry;
@@ -325,7 +327,8 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source,
     return module.takeError();
   Outline outline = Outline::of(**module);
   clock.end("read");
-  llvm::Expected<std::unique_ptr<cpu::Program>> program = cpu::compile(std::move(*module), options);
+  llvm::Expected<std::unique_ptr<cpu::Program>> program =
+      cpu::compile(std::move(*module), *options);
   if (!program)
     return program.takeError();
   (*program)->stats.phases.insert((*program)->stats.phases.begin(), phases[0]);
@@ -342,6 +345,21 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> loadSerialized(llvm::StringRef by
   return load(std::move(*program), std::move(*outline));
 }
 } // namespace
+
+llvm::Expected<cpu::CompileOptions> cpuOptions(NamedOptions named) {
+  cpu::CompileOptions options;
+  for (const auto &[name, value] : named)
+    if (llvm::Error error = options.set(name, value))
+      return std::move(error);
+  return options;
+}
+
+llvm::Expected<uint64_t> hashCpuOptions(NamedOptions named) {
+  llvm::Expected<cpu::CompileOptions> options = cpuOptions(named);
+  if (!options)
+    return options.takeError();
+  return options->hash();
+}
 
 Backend cpuBackend() {
   // Ctrl-C reaches running programs from the first client on, not from the

@@ -14,14 +14,30 @@
 namespace spokeshave::pjrt {
 
 namespace {
-/// Our options out of the framework's.
-Status toCompileOptions(const FrameworkOptions &framework, cpu::CompileOptions &options) {
-  for (const auto &[name, value] : framework.overrides) {
+std::string fingerprintOf(const CompiledBody &body, uint64_t options, const Backend &backend) {
+  // This machine does not change, and looking at it takes longer than hashing.
+  static const uint64_t thisMachine = TopologyDescription().fingerprint();
+  uint64_t machine = backend.machineHash ? backend.machineHash : thisMachine;
+  std::string key = versionText() + "|" + std::to_string(options) + "|" + std::to_string(machine) +
+                    "|" + body.source;
+  llvm::XXH128_hash_t hash =
+      llvm::xxh3_128bits(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(key.data()), key.size()));
+  return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
+}
+
+/// Reads the framework's options, and checks those that are ours: names without prefix.
+Status readOptions(llvm::StringRef serialized, const Backend &backend, CompiledBody &body) {
+  if (Status status = parseFrameworkOptions(serialized, body.framework); !status.isOk())
+    return status;
+  for (auto &[name, value] : body.framework.overrides) {
     llvm::StringRef ours = name;
     ours.consume_front("spokeshave_");
-    if (Status status = toStatus(options.set(ours, value)); !status.isOk())
-      return status;
+    name = ours.str();
   }
+  llvm::Expected<uint64_t> hash = backend.hashOptions(body.framework.overrides);
+  if (!hash)
+    return toStatus(hash.takeError());
+  body.fingerprint = fingerprintOf(body, *hash, backend);
   return {};
 }
 
@@ -136,21 +152,7 @@ Status describe(CompiledBody &body) {
   return {};
 }
 
-std::string fingerprintOf(const CompiledBody &body, const cpu::CompileOptions &options,
-                          const Backend &backend) {
-  // This machine does not change, and looking at it takes longer than hashing.
-  static const uint64_t thisMachine = TopologyDescription().fingerprint();
-  uint64_t machine = backend.machineHash ? backend.machineHash : thisMachine;
-  std::string key = versionText() + "|" + std::to_string(options.hash()) + "|" +
-                    std::to_string(machine) + "|" + body.source;
-  llvm::XXH128_hash_t hash =
-      llvm::xxh3_128bits(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(key.data()), key.size()));
-  return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
-}
-
-Status finish(std::shared_ptr<CompiledBody> made, const cpu::CompileOptions &options,
-              const Backend &backend, BodyPtr &body) {
-  made->fingerprint = fingerprintOf(*made, options, backend);
+Status finish(std::shared_ptr<CompiledBody> made, BodyPtr &body) {
   if (Status status = describe(*made); !status.isOk())
     return status;
   body = std::move(made);
@@ -189,18 +191,16 @@ Status compileProgram(const Backend &backend, llvm::StringRef format, llvm::Stri
   auto made = std::make_shared<CompiledBody>();
   made->source = source.str();
   made->compileOptions = serializedOptions.str();
-  if (Status status = parseFrameworkOptions(serializedOptions, made->framework); !status.isOk())
+  if (Status status = readOptions(serializedOptions, backend, *made); !status.isOk())
     return status;
-  cpu::CompileOptions options;
-  if (Status status = toCompileOptions(made->framework, options); !status.isOk())
-    return status;
-  llvm::Expected<std::shared_ptr<LoadedProgram>> program = backend.compile(source, options);
+  llvm::Expected<std::shared_ptr<LoadedProgram>> program =
+      backend.compile(source, made->framework.overrides);
   if (!program)
     return toStatus(program.takeError());
   made->program = std::move(*program);
   if (Status status = checkCounts(made->framework, *made->program); !status.isOk())
     return status;
-  return finish(std::move(made), options, backend, body);
+  return finish(std::move(made), body);
 }
 
 Status serializeBody(const CompiledBody &body, std::string &bytes) {
@@ -238,10 +238,7 @@ Status deserializeBody(const Backend &backend, llvm::StringRef bytes, BodyPtr &b
   auto made = std::make_shared<CompiledBody>();
   made->source = source.str();
   made->compileOptions = compileOptions.str();
-  cpu::CompileOptions options;
-  if (Status status = parseFrameworkOptions(compileOptions, made->framework); !status.isOk())
-    return status;
-  if (Status status = toCompileOptions(made->framework, options); !status.isOk())
+  if (Status status = readOptions(compileOptions, backend, *made); !status.isOk())
     return status;
   llvm::Expected<std::shared_ptr<LoadedProgram>> loaded = backend.load(program);
   if (!loaded)
@@ -249,7 +246,7 @@ Status deserializeBody(const Backend &backend, llvm::StringRef bytes, BodyPtr &b
   made->program = std::move(*loaded);
   if (Status status = checkCounts(made->framework, *made->program); !status.isOk())
     return status;
-  return finish(std::move(made), options, backend, body);
+  return finish(std::move(made), body);
 }
 
 Shardings::Shardings(llvm::ArrayRef<cpu::ValueSpec> specs) {

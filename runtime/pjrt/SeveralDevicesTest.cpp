@@ -31,8 +31,7 @@ protected:
   };
 
   void SetUp() override {
-    setBackend({[](llvm::StringRef text, const cpu::CompileOptions &) { return findFake(text); },
-                findFake});
+    setBackend({[](llvm::StringRef text, NamedOptions) { return findFake(text); }, findFake});
     ASSERT_TRUE(create("3", client).ok());
     for (const char *name : {"swap", "failing"})
       fakePrograms()[name] = [name] {

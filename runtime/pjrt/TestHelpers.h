@@ -84,8 +84,7 @@ inline llvm::Expected<std::shared_ptr<LoadedProgram>> findFake(llvm::StringRef t
 class PjrtTest : public testing::Test {
 protected:
   void SetUp() override {
-    setBackend({[](llvm::StringRef text, const cpu::CompileOptions &) { return findFake(text); },
-                findFake});
+    setBackend({[](llvm::StringRef text, NamedOptions) { return findFake(text); }, findFake});
     Client_Create_Args create{};
     CALL_OK(Client_Create, create);
     client = create.client;

@@ -101,8 +101,20 @@ llvm::Error refuseTokens(mlir::ModuleOp module) {
   return llvm::Error::success();
 }
 
+llvm::Expected<tpu::CompileOptions> optionsFor(llvm::StringRef chip, NamedOptions named) {
+  tpu::CompileOptions options;
+  options.chip = chip.str();
+  for (const auto &[name, value] : named)
+    if (llvm::Error error = options.set(name, value))
+      return std::move(error);
+  return options;
+}
+
 llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source, llvm::StringRef chip,
-                                                       const cpu::CompileOptions &given) {
+                                                       NamedOptions named) {
+  llvm::Expected<tpu::CompileOptions> options = optionsFor(chip, named);
+  if (!options)
+    return options.takeError();
   mlir::DialectRegistry registry;
   registerInputDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -112,11 +124,7 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> compile(llvm::StringRef source, l
     return diagnostics.take(ErrorCode::MalformedProgram, "the program could not be read");
   if (llvm::Error error = refuseTokens(*module))
     return error;
-  tpu::CompileOptions options;
-  options.chip = chip.str();
-  options.fusion = given.fusion;
-  options.attention = given.attention;
-  auto program = tpu::compile(std::move(module), options);
+  auto program = tpu::compile(std::move(module), *options);
   if (!program)
     return program.takeError();
   return std::make_shared<TpuProgram>(std::move(*program));
@@ -132,9 +140,14 @@ llvm::Expected<Backend> tpuBackend(llvm::StringRef chipName) {
   backend.platform = "spokeshave_tpu";
   backend.machineHash = chip->hash();
   backend.deviceKind = llvm::formatv("tpu {0} {1:x-16}", chip->name, chip->hash()).str();
-  backend.compile = [name = chipName.str()](llvm::StringRef source,
-                                            const cpu::CompileOptions &options) {
+  backend.compile = [name = chipName.str()](llvm::StringRef source, NamedOptions options) {
     return compile(source, name, options);
+  };
+  backend.hashOptions = [name = chipName.str()](NamedOptions named) -> llvm::Expected<uint64_t> {
+    llvm::Expected<tpu::CompileOptions> options = optionsFor(name, named);
+    if (!options)
+      return options.takeError();
+    return options->hash();
   };
   backend.load = [](llvm::StringRef) -> llvm::Expected<std::shared_ptr<LoadedProgram>> {
     return makeError(ErrorCode::UnsupportedProgram,

@@ -64,10 +64,21 @@ void move(const Collective &collective, int64_t self, const std::vector<int64_t>
         return (void)std::memcpy(to, dataOf(llvm::find(members, pair[0]) - members.begin()), bytes);
     std::memset(to, 0, toBytes);
     return;
-  case Collective::Kind::ReplicaId:
-  case Collective::Kind::PartitionId:
+  default:
     return;
   }
+}
+
+llvm::Error fill(const std::string &what, const Exchange::Values &values,
+                 llvm::ArrayRef<llvm::MutableArrayRef<char>> results) {
+  if (values.size() != results.size())
+    return makeError(ErrorCode::DevicesApart, what + " gets another number of values");
+  for (auto [value, result] : llvm::zip_equal(values, results)) {
+    if (value.size() != result.size())
+      return makeError(ErrorCode::DevicesApart, what + " gets a value of another size");
+    llvm::copy(value, result.begin());
+  }
+  return llvm::Error::success();
 }
 } // namespace
 
@@ -85,11 +96,13 @@ double IciPort::secondsOf(const Collective &collective, int64_t bytes) const {
     return torus.broadcastSeconds(groups, bytes);
   case Collective::Kind::Permute:
     return torus.permuteSeconds(groups, bytes);
-  case Collective::Kind::ReplicaId:
-  case Collective::Kind::PartitionId:
-    break;
+  case Collective::Kind::Send: { // one link, whichever chip it leads to
+    const machine::Chip &chip = program.chip;
+    return double(bytes) / chip.ici.bandwidth + chip.ici.hopLatency;
   }
-  return 0;
+  default: // the host's link is no part of the machine
+    return 0;
+  }
 }
 
 llvm::Error IciPort::start(uint32_t number, const std::string &location, int64_t now, Range operand,
@@ -136,6 +149,51 @@ llvm::Error IciPort::start(uint32_t number, const std::string &location, int64_t
   time.cycles += cycles;
   time.bytes += bytes;
   return llvm::Error::success();
+}
+
+llvm::Expected<int64_t> IciPort::transfer(uint32_t number, const std::string &location, int64_t now,
+                                          int64_t bytes, Exchange::Values operands,
+                                          llvm::ArrayRef<llvm::MutableArrayRef<char>> results,
+                                          const volatile int32_t *cancel) {
+  const Collective &collective = program.collectives[number];
+  std::string what = collective.name + (location.empty() ? "" : " (at " + location + ")");
+  bool hasValues = !operands.empty() || !results.empty();
+  if (hasValues && !grid.exchange)
+    return makeError(ErrorCode::UnsupportedProgram,
+                     what + ": the program runs where nobody is at its other end");
+  int64_t cycles = std::ceil(secondsOf(collective, bytes) * program.timing.clock);
+  int64_t arrives = std::max(now, linksFree) + cycles, end = now;
+  CollectiveTime &time = times[number];
+  ++time.count, time.cycles += cycles, time.bytes += bytes;
+  if (collective.kind == Collective::Kind::Send) {
+    linksFree = arrives;
+    if (hasValues) { // the last value says when
+      operands.push_back(std::to_string(arrives));
+      grid.exchange->send(collective.channel, std::move(operands));
+    }
+  } else if (collective.kind == Collective::Kind::Outfeed) {
+    if (hasValues)
+      grid.exchange->putOut(std::move(operands));
+  } else if (hasValues) {
+    Exchange::Values values;
+    if (collective.kind == Collective::Kind::Infeed) {
+      std::optional<Exchange::Values> fed = grid.exchange->takeFed();
+      if (!fed)
+        return makeError(ErrorCode::BadArgument, what + " reads past the end of the infeed");
+      values = std::move(*fed);
+    } else {
+      what += " on channel " + std::to_string(collective.channel);
+      if (llvm::Error error =
+              grid.exchange->receive(grid.self, collective.channel, what, cancel, values))
+        return std::move(error);
+      end = std::max<int64_t>(now, std::stoll(values.back()));
+      values.pop_back();
+    }
+    if (llvm::Error error = fill(what, values, results))
+      return std::move(error);
+  }
+  time.exposed += end - now;
+  return end;
 }
 
 int64_t IciPort::waitFor(const Transfer &transfer, int64_t now) {

@@ -52,6 +52,13 @@ public:
   llvm::Error start(uint32_t number, const std::string &location, int64_t now, Range operand,
                     Range result, const char *operandData, char *resultData,
                     const volatile int32_t *cancel);
+  /// Does transfer `number`, whose other end is the host or one chip, and gives the
+  /// cycle from which the core goes on. `operands` are their bytes, copied to the other
+  /// end; without values both are empty.
+  llvm::Expected<int64_t> transfer(uint32_t number, const std::string &location, int64_t now,
+                                   int64_t bytes, Exchange::Values operands,
+                                   llvm::ArrayRef<llvm::MutableArrayRef<char>> results,
+                                   const volatile int32_t *cancel);
   /// The cycle, `now` or later, from which the range may be read, or written.
   int64_t readyAt(int64_t now, Range range, bool isWritten);
   /// When the collectives that were started so far are done.

@@ -60,6 +60,7 @@ private:
   llvm::Error enter(const Step &step) {
     return cores.enter(step, [&](const BufferRef &buffer) { return addressOf(buffer); });
   }
+  llvm::Error transfer(const Step &step);
   void waitForLinks(const Step &step);
   llvm::Error run(const Step &step);
   void traceStep(StepSlice::Kind kind, const Step &step, int64_t cycles);
@@ -193,15 +194,17 @@ void Sequencer::waitForLinks(const Step &step) {
   for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
     if (buffer.base == BufferRef::Base::Vmem)
       continue;
-    bool isWritten = step.kind == Step::Kind::Launch ? index >= step.inputs
-                     : step.kind == Step::Kind::Copy || step.kind == Step::Kind::Collective
-                         ? index + 1 == step.buffers.size()
-                         : step.kind == Step::Kind::Start && index == 1;
+    bool isWritten = step.kind == Step::Kind::Launch || step.kind == Step::Kind::Collective
+                         ? index >= step.inputs
+                     : step.kind == Step::Kind::Copy ? index + 1 == step.buffers.size()
+                                                     : step.kind == Step::Kind::Start && index == 1;
     cores.waitUntil(port.readyAt(cores.now(), rangeOf(buffer), isWritten), count);
   }
 }
 
 llvm::Error Sequencer::collective(const Step &step) {
+  if (program.collectives[step.collective].isTransfer())
+    return transfer(step);
   if (!options.grid.torus)
     return makeError(ErrorCode::BadArgument, "the program is for several chips");
   bool hasOperand = step.buffers.size() > 1, hasValues = options.computeValues;
@@ -216,6 +219,29 @@ llvm::Error Sequencer::collective(const Step &step) {
   if (options.trace && port.linksFreeAt() > now)
     options.trace->steps.push_back({StepSlice::Kind::Collective, now, port.linksFreeAt(),
                                     step.buffers[0].bytes, step.location, step.collective});
+  return llvm::Error::success();
+}
+
+/// The core waits for what it receives.
+llvm::Error Sequencer::transfer(const Step &step) {
+  Exchange::Values operands;
+  llvm::SmallVector<llvm::MutableArrayRef<char>> results;
+  int64_t now = cores.now(), bytes = 0;
+  for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
+    bytes += buffer.bytes;
+    if (!options.computeValues)
+      continue;
+    char *at = dataOf(buffer);
+    if (index < step.inputs)
+      operands.emplace_back(at, buffer.bytes);
+    else
+      results.push_back({at, size_t(buffer.bytes)});
+  }
+  llvm::Expected<int64_t> end = port.transfer(step.collective, step.location, now, bytes,
+                                              std::move(operands), results, nullptr);
+  if (!end)
+    return end.takeError();
+  cores.waitUntil(*end, 1);
   return llvm::Error::success();
 }
 

@@ -129,6 +129,10 @@ llvm::Error Compilation::findChip() {
 llvm::Error Compilation::lowerToSchedule() {
   graph::GraphOptions graphOptions;
   graphOptions.registerLoops = false; // 1024 lanes: a state of scalars leaves them idle
+  graphOptions.hasLibrary = false;
+  graphOptions.multipliesBf16 = true;
+  graphOptions.precision = options.precision;
+  graphOptions.fullPasses = program->chip.mxu.f32Passes;
   graphOptions.fusion = options.fusion;
   graphOptions.attention = options.attention;
   graphOptions.overlapExchanges = options.overlap;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "input/StablehloOps.h"
 #include "target/tpu/Program.h"
 
 namespace spokeshave::tpu {
@@ -25,10 +26,14 @@ struct CompileOptions {
   bool pipelining = true;      ///< off: iterations of loops do not overlap
   bool keep = true;            ///< off: nothing stays in VMEM from kernel to kernel
   bool prefetch = true;        ///< off: nothing is brought to VMEM before its kernel starts
+  /// The least precision of products of floats.
+  stablehlo::Precision precision = stablehlo::Precision::DEFAULT;
 
   /// Sets `name` from text, as docs/options.md lists them; a user error for an unknown
   /// name or bad value.
   llvm::Error set(llvm::StringRef name, llvm::StringRef value);
+  /// Of all but the chip, whose figures have a hash of their own.
+  uint64_t hash() const;
 };
 
 /// Compiles `module` (StableHLO, one public function @main) and consumes it.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "target/tpu/Driver.h"
 
+#include "input/StablehloOps.h"
 #include "support/Location.h"
 #include "target/cpu/Constants.h"
 
@@ -128,6 +129,10 @@ LogicalResult StepMaker::makeCollective(schedule::LibraryOp op, std::vector<Step
                   .Case("collective_permute", Kind::Permute)
                   .Case("replica_id", Kind::ReplicaId)
                   .Case("partition_id", Kind::PartitionId)
+                  .Case("send", Kind::Send)
+                  .Case("recv", Kind::Receive)
+                  .Case("infeed", Kind::Infeed)
+                  .Case("outfeed", Kind::Outfeed)
                   .Default(std::nullopt);
   if (!kind)
     return op.emitError() << "the chip has no library routine '" << op.getRoutine() << "'";
@@ -141,8 +146,11 @@ LogicalResult StepMaker::makeCollective(schedule::LibraryOp op, std::vector<Step
     for (const APInt &id : groups.getValues<APInt>())
       collective.groups[position++ / columns].push_back(id.getSExtValue());
   }
+  if (auto channel = config.getAs<stablehlo::ChannelHandleAttr>("channel_handle"))
+    collective.channel = channel.getHandle();
   Step step;
   step.kind = Step::Kind::Collective;
+  step.inputs = op.getNumInputs();
   step.location = describeLocation(op.getLoc());
   step.collective = program.collectives.size();
   for (Value operand : op.getBuffers()) {

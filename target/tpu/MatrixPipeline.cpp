@@ -21,10 +21,14 @@
 // the product of one unit, and products are added as integers.
 //
 // The order of a sum: within a tile that of the unit, then units in pairs, then the
-// steps in the order of k.
+// steps in the order of k. Factors in parts (FactorParts.h) are a product after the
+// other, all of k in each.
 //
 //===----------------------------------------------------------------------===//
 #include "target/tpu/MatrixPipeline.h"
+
+#include "target/tpu/FactorParts.h"
+#include "target/tpu/UnitSplit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -40,44 +44,6 @@ using namespace spokeshave::kernel;
 constexpr int64_t kStepCycles = 1024;
 /// Cycles from a pop to the end of its sum's store, about.
 constexpr int64_t kTailCycles = 16;
-/// Cycles to fill and drain a pipeline, about.
-constexpr int64_t kDrainCycles = 400;
-
-/// Cycles from one group of rows in every unit to the next: the units' own, or what
-/// the slots of a bundle allow.
-static int64_t slotCycles(const Timing &timing, int64_t pushCycles, const UnitSplit &split) {
-  int64_t halves = timing.matrixSize / kLanes;
-  int64_t units = split.depthUnits * split.columnUnits * split.rowUnits;
-  int64_t sums = split.columnUnits * split.rowUnits * halves;
-  int64_t loads = split.depthUnits * split.rowUnits * halves + sums;
-  auto cycles = [&](Unit unit, int64_t count) {
-    return int64_t(llvm::divideCeil(count, timing.slots[unsigned(unit)]));
-  };
-  return std::max({pushCycles, cycles(Unit::VectorStore, sums), cycles(Unit::VectorLoad, loads),
-                   cycles(Unit::MatrixPop, units * halves), cycles(Unit::MatrixPush, units),
-                   cycles(Unit::VectorAlu, units * halves)});
-}
-
-UnitSplit tpu::chooseSplit(const Timing &timing, int64_t pushCycles, int64_t rows, int64_t columns,
-                           int64_t depth) {
-  UnitSplit best;
-  int64_t least = INT64_MAX, size = timing.matrixSize, units = timing.matrixUnits;
-  for (int64_t depthUnits = units; depthUnits >= 1; --depthUnits)
-    for (int64_t columnUnits = units / depthUnits; columnUnits >= 1; --columnUnits) {
-      UnitSplit split{depthUnits, columnUnits, units / (depthUnits * columnUnits)};
-      int64_t passes = llvm::divideCeil(depth, size * depthUnits);
-      int64_t groups = llvm::divideCeil(columns, size * columnUnits);
-      int64_t slots = llvm::divideCeil(llvm::divideCeil(rows, kSublanes), split.rowUnits);
-      int64_t step = std::max(slots * slotCycles(timing, pushCycles, split),
-                              size / kSublanes * timing.matrixLatch);
-      int64_t regions = (depth > size * depthUnits && depth % (size * depthUnits) != 0) +
-                        (columns > size * columnUnits && columns % (size * columnUnits) != 0);
-      int64_t cycles = passes * groups * step + regions * kDrainCycles;
-      if (cycles < least)
-        least = cycles, best = split;
-    }
-  return best;
-}
 
 namespace {
 
@@ -110,6 +76,7 @@ private:
   }
   Value mask(int64_t rows, int64_t columns);
 
+  void multiplyParts(bool adds);
   void splitColumns(Part rows, Part depth, bool adds);
   void splitRows(Part columns, Part depth, bool adds);
   void region(Part rows, Part columns, Part depth, bool adds);
@@ -127,7 +94,7 @@ private:
   Value addsMaskOf(Value pass);
 
   /// A factor as it is pushed or latched, and a product as it is added.
-  Value factor(Value rows, bool isUnsigned);
+  Value factor(Value rows, bool isUnsigned, int64_t part);
   Value popped(int64_t unit);
   Type pushedType(Type element) { return bytesAsFloats ? builder.getF32Type() : element; }
   bool isActive(int64_t depthUnit, int64_t columnUnit) const {
@@ -150,7 +117,9 @@ private:
   OpBuilder builder;
   Location loc;
   Type aElement, bElement, sum;
-  int64_t size, halves, pushCycles, depth;
+  int64_t size, halves, depth;
+  PushCost pushCost;
+  PartPair parts;
   bool transposed, bytesAsFloats;
   UnitSplit split;
 
@@ -169,9 +138,9 @@ Pipeline::Pipeline(TileDotOp op, const Timing &timing)
   transposed = op.getBColumnStride() != 1;
   bytesAsFloats = sum.isInteger(32) && timing.matrixRowsOfBytes == 0;
   bool isF8 = isa<Float8E4M3FNType, Float8E5M2Type>(aElement);
-  pushCycles = timing.pushCycles(aElement.isInteger(8) && !bytesAsFloats ? ElementType::I8
-                                 : isF8                                  ? ElementType::F8E5M2
-                                                                         : ElementType::BF16);
+  pushCost.cycles = timing.pushCycles(aElement.isInteger(8) && !bytesAsFloats ? ElementType::I8
+                                      : isF8                                  ? ElementType::F8E5M2
+                                                                              : ElementType::BF16);
 }
 
 /// Lanes of the first `rows` and `columns`; null if that is all.
@@ -190,8 +159,17 @@ Value Pipeline::mask(int64_t rows, int64_t columns) {
 //===----------------------------------------------------------------------===//
 
 void Pipeline::run() {
-  split = chooseSplit(timing, pushCycles, op.getRows(), op.getColumns(), depth);
   bool adds = op.getAccumulate();
+  for (const PartPair &pair : partPairsOf(op)) {
+    parts = pair;
+    multiplyParts(adds);
+    adds = true;
+  }
+}
+
+void Pipeline::multiplyParts(bool adds) {
+  pushCost.operations = partCost(parts.a, parts);
+  split = chooseSplit(timing, pushCost, op.getRows(), op.getColumns(), depth);
   int64_t step = split.depthUnits * size, whole = depth / step * step;
   Part rows{0, int64_t(op.getRows())};
   if (whole)
@@ -211,7 +189,7 @@ void Pipeline::splitColumns(Part rows, Part depthPart, bool addsHere) {
 
 void Pipeline::splitRows(Part columns, Part depthPart, bool addsHere) {
   int64_t rows = op.getRows(), registers = llvm::divideCeil(rows, kSublanes);
-  int64_t mostSlots = std::max<int64_t>(1, kStepCycles / slotCycles(timing, pushCycles, split));
+  int64_t mostSlots = std::max<int64_t>(1, kStepCycles / slotCycles(timing, pushCost, split));
   int64_t wanted = llvm::divideCeil(registers, mostSlots * split.rowUnits);
   int64_t perChunk = llvm::divideCeil(llvm::divideCeil(registers, wanted), split.rowUnits);
   int64_t chunkRows = perChunk * split.rowUnits * kSublanes;
@@ -284,9 +262,9 @@ Pipeline::Step Pipeline::stepAt(const Digits &digits) {
   return step;
 }
 
-Value Pipeline::factor(Value rows, bool isUnsigned) {
+Value Pipeline::factor(Value rows, bool isUnsigned, int64_t part) {
   if (!bytesAsFloats)
-    return rows;
+    return partOf(builder, loc, rows, part, parts);
   auto wide = VectorType::get({kRegisterLanes}, builder.getI32Type());
   Value integers = isUnsigned ? builder.create<arith::ExtUIOp>(loc, wide, rows).getResult()
                               : builder.create<arith::ExtSIOp>(loc, wide, rows).getResult();
@@ -335,7 +313,7 @@ void Pipeline::latchGroup(const Step &step, int64_t number) {
       Value rows =
           builder.create<LoadRowsOp>(loc, rowsOf(bElement), op.getB(), at,
                                      mask(sublanes, lanes - more), transposed ? bColumn : bDepth);
-      return factor(rows, op.getBUnsigned());
+      return factor(rows, op.getBUnsigned(), parts.b);
     };
     Value rows = load(0), more = halves > 1 && lanes > kLanes ? load(kLanes) : Value();
     for (int64_t r = 0; r < split.rowUnits; ++r)
@@ -366,7 +344,7 @@ void Pipeline::push(const Step &step, int64_t slot) {
         Value rows =
             builder.create<LoadRowsOp>(loc, rowsOf(aElement), op.getA(), at,
                                        mask(rowsLeft, depthLeft - more), op.getARowStride());
-        return factor(rows, op.getAUnsigned());
+        return factor(rows, op.getAUnsigned(), parts.a);
       };
       Value rows = load(0), more = halves > 1 && depthLeft > kLanes ? load(kLanes) : Value();
       for (int64_t c = 0; c < split.columnUnits; ++c)
@@ -428,7 +406,7 @@ void Pipeline::region(Part rows, Part columns, Part depthPart, bool addsHere) {
   // Pops lag behind pushes by the units' latency. In a long step they begin some slots
   // before the pushes do and end as many before them, so that the sums' additions and
   // stores do not prolong it.
-  int64_t pace = slotCycles(timing, pushCycles, split), latency = (timing.matrix + 8) / pace + 2;
+  int64_t pace = slotCycles(timing, pushCost, split), latency = (timing.matrix + 8) / pace + 2;
   lead = llvm::divideCeil(kTailCycles, pace);
   if (slots <= latency + lead || latency + lead > timing.resultTiles)
     lead = 0;

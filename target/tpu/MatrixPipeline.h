@@ -9,20 +9,7 @@
 #include "kernel/KernelDialect.h"
 #include "target/tpu/Timing.h"
 
-#include "mlir/IR/Builders.h"
-
 namespace spokeshave::tpu {
-
-/// What the units of a core do at once: each multiplies the rows of one of
-/// `rowUnits` groups with the weights of one of `depthUnits` tiles along k and one
-/// of `columnUnits` along the columns.
-struct UnitSplit {
-  int64_t depthUnits = 1, columnUnits = 1, rowUnits = 1;
-};
-
-/// The split that takes the fewest cycles for a product of such sizes.
-UnitSplit chooseSplit(const Timing &timing, int64_t pushCycles, int64_t rows, int64_t columns,
-                      int64_t depth);
 
 /// Writes the latches, pushes and pops of `dot` before it. Its depth is a constant,
 /// a is contiguous along k, and the units take the element types.

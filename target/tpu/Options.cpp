@@ -10,6 +10,8 @@
 #include "support/Flag.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace spokeshave;
 using namespace spokeshave::tpu;
@@ -19,6 +21,14 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
     if (value.getAsInteger(10, buffers) || buffers < 1 || buffers > 8)
       return makeError(ErrorCode::BadOption,
                        "option buffers is a number from 1 to 8, not '" + value + "'");
+    return llvm::Error::success();
+  }
+  if (name == "precision") {
+    std::optional<stablehlo::Precision> named = stablehlo::symbolizePrecision(value.upper());
+    if (!named)
+      return makeError(ErrorCode::BadOption,
+                       "option precision is default, high or highest, not '" + value + "'");
+    precision = *named;
     return llvm::Error::success();
   }
   bool *option = llvm::StringSwitch<bool *>(name)
@@ -35,10 +45,19 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
                      .Case("verify-each-pass", &verifyEachPass)
                      .Default(nullptr);
   if (!option)
-    return makeError(ErrorCode::BadOption,
-                     "No such compile option of the chip: '" + name +
-                         "'; there are attention, buffers, fusion, keep, megacore, overlap, "
-                         "pipelining, prefetch, row-tiles, transcendentals, unrolling and "
-                         "verify-each-pass");
+    return makeError(
+        ErrorCode::BadOption,
+        "No such compile option of the chip: '" + name +
+            "'; there are attention, buffers, fusion, keep, megacore, overlap, "
+            "pipelining, precision, prefetch, row-tiles, transcendentals, unrolling and "
+            "verify-each-pass");
   return setFlag(*option, name, value);
+}
+
+uint64_t CompileOptions::hash() const {
+  std::string key;
+  llvm::raw_string_ostream(key) << verifyEachPass << fusion << overlap << attention << rowTiles
+                                << transcendentals << megacore << unrolling << pipelining << keep
+                                << prefetch << '|' << buffers << '|' << unsigned(precision);
+  return llvm::xxh3_64bits(llvm::StringRef(key));
 }

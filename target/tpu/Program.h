@@ -36,10 +36,18 @@ struct Collective {
     Broadcast,
     Permute, ///< groups are pairs of source and target
     ReplicaId,
-    PartitionId
+    PartitionId,
+    Send, ///< to whom receives on the channel
+    Receive,
+    Infeed, ///< from the host
+    Outfeed
   } kind = Kind::Gather;
+  /// Whether it has any number of operands and results, and waits for nobody but its
+  /// other end.
+  bool isTransfer() const { return kind >= Kind::Send; }
   std::vector<std::vector<int64_t>> groups; ///< of chips: replica * partitions + partition
   std::string name;                         ///< "all_gather", "all_reduce by all_gather"
+  int64_t channel = 0;                      ///< of Send and Receive
 };
 
 struct Step {
@@ -59,9 +67,9 @@ struct Step {
   } kind = Kind::Launch;
   uint32_t kernel = 0; ///< Launch
   /// Launch; Copy, Start: source, target; While, Case: predicate; Collective: operand,
-  /// if it has one, and result.
+  /// if it has one, and result; of a transfer operands and results.
   std::vector<BufferRef> buffers;
-  uint32_t inputs = 0;     ///< Launch: how many of the buffers are only read
+  uint32_t inputs = 0;     ///< Launch, Collective: how many of the buffers are only read
   uint32_t collective = 0; ///< Collective: which of the program's
   int64_t trips = -1;      ///< While: known number of trips, or -1
   bool isIf = false;       ///< Case on an i1: true is branch 0
