@@ -91,8 +91,9 @@ double Model::cycles(const UnitPlan &plan) const {
   double steps = tiles / units * std::ceil(pushing / kMostStep) * double(product.passes);
   double work = tiles * perTile / units + steps * kStepCycles + kTaskCycles +
                 packed / kRegister * kPackCycles;
-  double epilogue =
-      product.sumsInOutput ? 0 : double(plan.rows * plan.columns) / kRegister * kEpilogueCycles;
+  // Its registers lie along the columns of a row.
+  double registers = double(plan.rows * llvm::divideCeil(plan.columns, kRegister));
+  double epilogue = product.sumsInOutput ? 0 : registers * kEpilogueCycles;
 
   // Transfers. Windows that do not change from task to task are not loaded again.
   double speed = machine.farBytesPerCycle;
@@ -122,8 +123,11 @@ double Model::cycles(const UnitPlan &plan) const {
           double(product.batch * (plan.rowBlocks - 1)) * task(each + ofRows) +
           rowBlocks * (columnBlocks - 1) * task(each);
   }
+  // Other kernels cut their values by rows: where cores cut them otherwise, they meet.
+  bool cutsRows = product.batch * plan.rowBlocks % machine.cores == 0;
+  double meeting = cutsRows ? 0 : double(machine.meetingCycles);
   // Nothing hides the first windows and the last result.
-  return all * share + left + right + out + 2 * double(machine.farLatency);
+  return all * share + left + right + out + 2 * double(machine.farLatency) + meeting;
 }
 
 } // namespace

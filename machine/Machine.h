@@ -45,6 +45,7 @@ struct Machine {
   int64_t matrixPushCycles = 8, matrixPushCyclesOfBytes = 0;
   double farBytesPerCycle = 0;     ///< between far memory and a core's near memory
   int64_t farGranule = 1;          ///< bytes that a shorter run of a transfer costs
+  int64_t meetingCycles = 0;       ///< for cores to wait for each other between kernels
   int64_t farLatency = 0;          ///< cycles of a transfer before its bytes flow
   int64_t cores = 1;               ///< that share the tasks of a kernel
   int64_t rowLanes = 0;            ///< registers may be rows of so many lanes; 0: one line only

@@ -55,7 +55,7 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.matrixUnits = timing.matrixUnits;
   machine.matrixPushCycles = timing.matrixRows;
   machine.matrixPushCyclesOfBytes = timing.matrixRowsOfBytes;
-  machine.cores = chip.coresOfDevice();
+  machine.cores = options.megacore ? chip.coresOfDevice() : 1;
   machine.farBytesPerCycle = timing.hbmBytesPerCycle / double(machine.cores);
   machine.farGranule = timing.dmaGranule;
   machine.farLatency = timing.dmaLatency;
@@ -83,6 +83,7 @@ private:
   void describeKernels(const llvm::StringMap<uint32_t> &numbers);
   bool keepsNear() const { return options.keep || options.prefetch; }
   int64_t scopedBytes();
+  int64_t countLaunches();
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
   void show(llvm::StringRef level, llvm::function_ref<void(llvm::raw_ostream &)> print);
   void showModule(llvm::StringRef level) {
@@ -156,13 +157,16 @@ llvm::Error Compilation::lowerToSchedule() {
 /// What kernels choose their blocks for: where there are several launches the rest is
 /// for values between them.
 int64_t Compilation::scopedBytes() {
-  if (!keepsNear())
-    return vmemBytes;
+  return keepsNear() && countLaunches() > 1 ? vmemBytes / 2 : vmemBytes;
+}
+
+/// Those in loops as several.
+int64_t Compilation::countLaunches() {
   int64_t launches = 0;
   module.walk([&](schedule::LaunchOp launch) {
     launches += launch->getParentOfType<schedule::WhileOp>() ? 2 : 1;
   });
-  return launches > 1 ? vmemBytes / 2 : vmemBytes;
+  return launches;
 }
 
 llvm::Error Compilation::lowerToKernels() {
@@ -171,6 +175,7 @@ llvm::Error Compilation::lowerToKernels() {
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
   machine::Machine machine = machineOf(program->chip, program->timing, scopedBytes(), options);
+  machine.meetingCycles = countLaunches() > 1 ? program->timing.coreSync : 0;
   if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;

@@ -42,6 +42,8 @@ using namespace spokeshave::kernel;
 /// Cycles of a step that its code is unrolled for: what begins and ends a block of
 /// code should be little beside it.
 constexpr int64_t kStepCycles = 1024;
+/// The same of several short steps in a row.
+constexpr int64_t kTripCycles = 2048;
 /// Cycles from a pop to the end of its sum's store, about.
 constexpr int64_t kTailCycles = 16;
 
@@ -111,6 +113,8 @@ private:
   void push(const Step &step, int64_t slot);
   void pop(const Step &step, int64_t slot);
   void popAhead(const Step &step);
+  SmallVector<Value> advance(ValueRange in);
+  SmallVector<Value> advanceAll(SmallVector<Value> state, int64_t steps);
 
   TileDotOp op;
   const Timing &timing;
@@ -399,6 +403,47 @@ void Pipeline::pop(const Step &step, int64_t slot) {
   }
 }
 
+/// Pushes what is left of a step and the first rows of the next one, and pops all of
+/// the step. `in`: places of the step's a and c, its pass, of the next step's a, b and
+/// c, and the next step's digits. Returns the same for the next step.
+SmallVector<Value> Pipeline::advance(ValueRange in) {
+  Step here{in[0], {}, in[1], addsMaskOf(in[2])}, follows{in[3], in[4], in[5], {}};
+  Digits two = after({in[8], in[7], in[6]});
+  Step afterNext = stepAt(two);
+  for (int64_t i = 0; i < slots; ++i) {
+    int64_t slot = lag + i;
+    if (i == 0)
+      popAhead(here);
+    if (slot == slots)
+      swap();
+    push(slot < slots ? here : follows, slot % slots);
+    latch(slot < slots ? follows : afterNext, slot % slots);
+    pop(here, i + lead);
+  }
+  return {in[3],       in[5],    in[6],     afterNext.a, afterNext.b,
+          afterNext.c, two.pass, two.group, two.chunk};
+}
+
+/// Several steps are one trip of the loop, where they are short.
+SmallVector<Value> Pipeline::advanceAll(SmallVector<Value> state, int64_t steps) {
+  int64_t cycles = slots * slotCycles(timing, pushCycles, split);
+  int64_t perTrip = std::clamp<int64_t>(kTripCycles / cycles, 1, steps);
+  auto loop = builder.create<scf::ForOp>(loc, constant(0), constant(steps / perTrip), constant(1),
+                                         state);
+  auto repeat = [&](SmallVector<Value> from, int64_t times) {
+    for (int64_t i = 0; i < times; ++i)
+      from = advance(from);
+    return from;
+  };
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    builder.create<scf::YieldOp>(
+        loc, repeat(SmallVector<Value>(loop.getRegionIterArgs()), perTrip));
+  }
+  return repeat(SmallVector<Value>(loop.getResults()), steps % perTrip);
+}
+
 void Pipeline::region(Part rows, Part columns, Part depthPart, bool addsHere) {
   partRows = rows, partColumns = columns, partDepth = depthPart, adds = addsHere;
   groups = llvm::divideCeil(columns.count, split.columnUnits * size);
@@ -428,28 +473,9 @@ void Pipeline::region(Part rows, Part columns, Part depthPart, bool addsHere) {
   if (steps > 1) {
     SmallVector<Value> carried{current.a, current.c,   pass,         next.a,      next.b,
                                next.c,    digits.pass, digits.group, digits.chunk};
-    auto loop =
-        builder.create<scf::ForOp>(loc, constant(0), constant(steps - 1), constant(1), carried);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    ValueRange in = loop.getRegionIterArgs();
-    Step here{in[0], {}, in[1], addsMaskOf(in[2])}, follows{in[3], in[4], in[5], {}};
-    Digits two = after({in[8], in[7], in[6]});
-    Step afterNext = stepAt(two);
-    for (int64_t i = 0; i < slots; ++i) {
-      int64_t slot = lag + i;
-      if (i == 0)
-        popAhead(here);
-      if (slot == slots)
-        swap();
-      push(slot < slots ? here : follows, slot % slots);
-      latch(slot < slots ? follows : afterNext, slot % slots);
-      pop(here, i + lead);
-    }
-    builder.create<scf::YieldOp>(loc, ValueRange{in[3], in[5], in[6], afterNext.a, afterNext.b,
-                                                 afterNext.c, two.pass, two.group, two.chunk});
-    current = {loop.getResult(0), {}, loop.getResult(1), {}};
-    pass = loop.getResult(2);
+    SmallVector<Value> last = advanceAll(carried, steps - 1);
+    current = {last[0], {}, last[1], {}};
+    pass = last[2];
   }
   current.addsMask = addsMaskOf(pass);
   popAhead(current);
