@@ -268,7 +268,11 @@ LogicalResult UnitDotLowering::emitEpilogueAt(const Index &row, const Index &col
       return view.op->emitOpError("is read at another place than it is computed for");
     auto type = RankedTensorType::get({plan.rows, plan.columns}, accumulator);
     Element sum = emitter.load(type, sums, {row, column});
-    return Element{finishedSum(sum.re, typeOf(product).getElementType()), {}};
+    Num finished = finishedSum(sum.re, typeOf(product).getElementType());
+    if (auto wide = Value(finished).getDefiningOp<arith::ExtFOp>())
+      if (auto rounding = wide.getIn().getDefiningOp<arith::TruncFOp>())
+        rounding->setAttr(kOfProductAttr, builder.getUnitAttr());
+    return Element{finished, {}};
   });
   auto all = [&]() -> LogicalResult {
     SmallVector<std::pair<Element, Position>, 2> results;
@@ -343,6 +347,7 @@ LogicalResult UnitDotLowering::run() {
   choosePlan();
   setBlocks();
   lowering.kernel.setTasks(view.batch * plan.rowBlocks * plan.columnBlocks * plan.depthBlocks);
+  lowering.kernel->setAttr(kCoresAttr, builder.getI64IntegerAttr(plan.cores));
   declareWindows();
   splitTask();
   bindInputs();

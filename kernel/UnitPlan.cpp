@@ -79,7 +79,7 @@ double Model::cycles(const UnitPlan &plan) const {
          columnBlocks = double(plan.columnBlocks);
   // Cores share what lies outermost.
   double share =
-      std::ceil(rowBlocks * columnBlocks / double(machine.cores)) / (rowBlocks * columnBlocks);
+      std::ceil(rowBlocks * columnBlocks / double(plan.cores)) / (rowBlocks * columnBlocks);
 
   // The units, in a task; and what it and the last one of a block do besides.
   double tiles = std::ceil(double(plan.columns) / tile) * std::ceil(double(plan.depth) / tile);
@@ -91,11 +91,12 @@ double Model::cycles(const UnitPlan &plan) const {
   double steps = tiles / units * std::ceil(pushing / kMostStep);
   double work = tiles * perTile / units + steps * kStepCycles + kTaskCycles +
                 packed / kRegister * kPackCycles;
+  double perRegister = kEpilogueCycles + (product.roundsToHalf ? machine.halfResultCycles : 0);
   double epilogue =
-      product.sumsInOutput ? 0 : double(plan.rows * plan.columns) / kRegister * kEpilogueCycles;
+      product.sumsInOutput ? 0 : double(plan.rows * plan.columns) / kRegister * perRegister;
 
   // Transfers. Windows that do not change from task to task are not loaded again.
-  double speed = machine.farBytesPerCycle;
+  double speed = machine.farBytesPerCycle / double(plan.cores);
   bool wholeDepth = plan.depth >= product.k, wholeColumns = plan.columns >= product.n;
   double left = product.leftRun ? moved(plan.rows * plan.depth / product.leftRun, product.leftRun,
                                         product.leftBytes, /*whole=*/false)
@@ -123,7 +124,8 @@ double Model::cycles(const UnitPlan &plan) const {
           rowBlocks * (columnBlocks - 1) * task(each);
   }
   // Nothing hides the first windows and the last result.
-  return all * share + left + right + out + 2 * double(machine.farLatency);
+  double meeting = plan.cores > 1 ? double(machine.coreMeeting) : 0;
+  return all * share + left + right + out + 2 * double(machine.farLatency) + meeting;
 }
 
 } // namespace
@@ -149,6 +151,14 @@ UnitPlan kernel::planUnits(const UnitProduct &product, const machine::Machine &m
   int64_t depthUnit = machine.matrixTile * std::max<int64_t>(1, machine.matrixUnits);
   UnitPlan best;
   double least = -1;
+  auto consider = [&](UnitPlan plan) {
+    // What does not fit is taken if nothing does, the smallest.
+    double cost = model.cycles(plan);
+    if (int64_t bytes = model.nearBytes(plan); bytes > budget)
+      cost = 1e18 + double(bytes);
+    if (least < 0 || cost < least)
+      least = cost, best = plan;
+  };
   for (int64_t rowBlocks : countsFor(product.m, kLanes / 2))
     for (int64_t columnBlocks : countsFor(product.n, columnUnit))
       for (int64_t depthBlocks : countsFor(product.k, machine.matrixTile)) {
@@ -165,12 +175,10 @@ UnitPlan kernel::planUnits(const UnitProduct &product, const machine::Machine &m
         plan.rowBlocks = llvm::divideCeil(product.m, plan.rows);
         plan.columnBlocks = llvm::divideCeil(product.n, plan.columns);
         plan.depthBlocks = llvm::divideCeil(product.k, plan.depth);
-        // What does not fit is taken if nothing does, the smallest.
-        double cost = model.cycles(plan);
-        if (int64_t bytes = model.nearBytes(plan); bytes > budget)
-          cost = 1e18 + double(bytes);
-        if (least < 0 || cost < least)
-          least = cost, best = plan;
+        consider(plan);
+        plan.cores = machine.cores;
+        if (plan.cores > 1 && product.batch * plan.rowBlocks * plan.columnBlocks > 1)
+          consider(plan);
       }
   return best;
 }

@@ -53,8 +53,10 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.matrixUnits = timing.matrixUnits;
   machine.matrixPushCycles = timing.matrixRows;
   machine.matrixPushCyclesOfBytes = timing.matrixRowsOfBytes;
-  machine.cores = chip.coresOfDevice();
-  machine.farBytesPerCycle = timing.hbmBytesPerCycle / double(machine.cores);
+  machine.cores = options.megacore ? chip.coresOfDevice() : 1;
+  machine.coreMeeting = timing.coreSync;
+  machine.halfResultCycles = double(timing.roundResultToF16) / double(chip.vector.alus);
+  machine.farBytesPerCycle = timing.hbmBytesPerCycle;
   machine.farGranule = timing.dmaGranule;
   machine.farLatency = timing.dmaLatency;
   machine.l2Bytes = vmemBytes;
@@ -163,6 +165,8 @@ int64_t Compilation::coresFor(kernel::FuncOp op) const {
   int64_t cores = program->chip.coresOfDevice();
   if (!options.megacore || cores < 2)
     return 1;
+  if (auto chosen = op->getAttrOfType<IntegerAttr>(kernel::kCoresAttr))
+    return std::min(cores, chosen.getInt());
   for (const cpu::KernelInfo &info : program->stats.kernels) {
     if (info.symbol != originOf(op))
       continue;

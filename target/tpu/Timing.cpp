@@ -9,6 +9,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace spokeshave::tpu {
 
@@ -52,6 +53,8 @@ Timing timingOf(const machine::Chip &chip) {
   timing.weightSets = chip.mxu.weightSets;
   timing.resultTiles = chip.mxu.resultTiles;
   timing.roundToBf16 = chip.vector.bf16 ? 1 : 2;
+  if (chip.cost.resultCycles > 0)
+    timing.roundResultToF16 = std::llround(chip.cost.resultCycles * double(chip.vector.alus));
   timing.branchDelay = chip.scalar.branchDelay;
 
   timing.clock = chip.core.clock;
@@ -104,6 +107,8 @@ int64_t Timing::occupancy(const Instruction &instruction) const {
   case Opcode::ConvertF:
     if (isVector && instruction.type == ElementType::BF16)
       registers = roundToBf16;
+    else if (isVector && instruction.type == ElementType::F16)
+      registers = roundResultToF16;
     break;
   case Opcode::MatrixPush:
     return pushCycles(instruction.from);
