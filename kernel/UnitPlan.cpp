@@ -25,6 +25,8 @@ constexpr int64_t kSublanes = 8, kLanes = 128, kRegister = 1024;
 constexpr double kTaskCycles = 450;
 /// Cycles for a register of the epilogue, and of a packed operand.
 constexpr double kEpilogueCycles = 1.2, kPackCycles = 4, kTurnCycles = 9;
+/// Cycles to round a register of sums to f16 after several tasks.
+constexpr double kHalfCycles = 8.5;
 /// Cycles to load a tile of weights, and between two tiles.
 constexpr double kWeightCycles = 128, kStepCycles = 8;
 /// Cycles of the rows that share a set of weights, at most.
@@ -91,7 +93,9 @@ double Model::cycles(const UnitPlan &plan) const {
   double steps = tiles / units * std::ceil(pushing / kMostStep);
   double work = tiles * perTile / units + steps * kStepCycles + kTaskCycles +
                 packed / kRegister * kPackCycles;
-  double perRegister = kEpilogueCycles + (product.roundsToHalf ? machine.halfResultCycles : 0);
+  bool isOneTask = rowBlocks * columnBlocks * double(plan.depthBlocks) == 1;
+  double half = isOneTask ? machine.halfResultCycles : kHalfCycles;
+  double perRegister = kEpilogueCycles + (product.roundsToHalf ? half : 0);
   double epilogue =
       product.sumsInOutput ? 0 : double(plan.rows * plan.columns) / kRegister * perRegister;
 

@@ -41,8 +41,9 @@ Timing timingOf(const machine::Chip &chip) {
   timing.crossLane = chip.vector.xluLatency;
   timing.matrix = chip.mxu.latency;
   // A row a cycle, faster where a cell does several multiply-adds.
-  auto rows = [](double rate) {
-    return rate > 0 ? std::max<int64_t>(1, int64_t(double(kSublanes) / rate)) : 0;
+  auto rows = [&](double rate) {
+    return rate > 0 ? std::max<int64_t>(1, int64_t(double(kSublanes) / rate)) + chip.mxu.pushStall
+                    : 0;
   };
   timing.matrixRows = rows(chip.mxu.bf16Rate);
   timing.matrixRowsOfF8 = rows(chip.mxu.f8Rate);
