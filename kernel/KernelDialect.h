@@ -22,3 +22,12 @@
 
 #define GET_OP_CLASSES
 #include "kernel/KernelOps.h.inc"
+
+namespace spokeshave::kernel {
+
+/// Of a kernel: how many cores its tasks are planned for.
+inline constexpr llvm::StringLiteral kCoresAttr = "kernel.cores";
+/// Of a conversion to f16: it rounds the sums of a product.
+inline constexpr llvm::StringLiteral kOfProductAttr = "kernel.of_product";
+
+} // namespace spokeshave::kernel

@@ -24,6 +24,9 @@ namespace {
 /// Accumulators of a group beside each other, where few groups leave latency.
 constexpr int64_t kChains = 8;
 
+/// Operations that turn f16 into f32 where registers are rows: a sequence.
+constexpr int64_t kHalfOperations = 8;
+
 class RowTilesLowering {
 public:
   explicit RowTilesLowering(FusionLowering &lowering)
@@ -258,7 +261,7 @@ LogicalResult RowTilesLowering::run(RowPasses found) {
   auto bytesOf = [&](Type type) {
     return keptType.getNumElements() * int64_t(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
   };
-  kept = rows.chooseKept(fusion, bytesOf, lowering.machine.l2Bytes / 8);
+  kept = rows.chooseKept(fusion, bytesOf, lowering.machine.l2Bytes / 8, kHalfOperations);
   int64_t bytes = 0;
   for (RowPasses::Kept &each : kept) {
     auto type = MemRefType::get({keptType.getNumElements()}, each.element);

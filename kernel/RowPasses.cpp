@@ -50,7 +50,8 @@ SmallVector<hlo::ReduceOp> RowPasses::reducesOf(unsigned pass) const {
 
 SmallVector<RowPasses::Kept> RowPasses::chooseKept(graph::FusionOp fusion,
                                                    llvm::function_ref<int64_t(Type)> bytesOf,
-                                                   int64_t mostBytes) const {
+                                                   int64_t mostBytes,
+                                                   int64_t halfOperations) const {
   SmallVector<Kept> kept;
   llvm::DenseMap<Value, int64_t> costs;
   int64_t bytes = 0;
@@ -63,6 +64,8 @@ SmallVector<RowPasses::Kept> RowPasses::chooseKept(graph::FusionOp fusion,
                        hlo::GatherOp, hlo::DivOp, hlo::SqrtOp, hlo::RsqrtOp>(op)
                        ? 10
                        : 1;
+    if (isa<hlo::ConvertOp>(op) && typeOf(op.getOperand(0)).getElementType().isF16())
+      cost = halfOperations;
     for (Value operand : op.getOperands())
       if (isElement(operand))
         cost += costs.lookup(operand);

@@ -39,10 +39,11 @@ struct RowPasses {
   };
   /// Values of an early pass that a later one reads, if they cost more than what
   /// storing and loading them does. `bytesOf` an element type is what a row takes in
-  /// scratch, a multiple of 64; all take at most `mostBytes`.
+  /// scratch, a multiple of 64; all take at most `mostBytes`. f16 becomes f32 in
+  /// `halfOperations`.
   llvm::SmallVector<Kept> chooseKept(graph::FusionOp fusion,
                                      llvm::function_ref<int64_t(mlir::Type)> bytesOf,
-                                     int64_t mostBytes) const;
+                                     int64_t mostBytes, int64_t halfOperations = 1) const;
 };
 
 /// Lowers a fusion of rows to tiles of 8 rows, where the machine's registers and the

@@ -68,6 +68,7 @@ private:
   void multiply();
   mlir::LogicalResult emitEpilogue();
   bool canSumInOutput();
+  void markRounding(mlir::Value sum);
   mlir::LogicalResult emitEpilogueAt(const Index &row, const Index &column);
   void bindInputs();
   mlir::LogicalResult forBlockRows(int64_t extent, int64_t rowElements, const Index &begin,

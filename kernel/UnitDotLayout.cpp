@@ -184,6 +184,7 @@ void UnitDotLowering::choosePlan() {
   shape.rightAlongDepth = right.form == DotFactor::Form::Turned;
   shape.cutsDepth = reachesBeyond || (!shape.packsRight && left.form != DotFactor::Form::Packed);
   shape.outputBytes = 0;
+  shape.roundsToHalf = typeOf(product).getElementType().isF16();
   for (auto [box, value] : llvm::zip_equal(outputs, lowering.fusion.getYield().getValues()))
     if (box)
       shape.outputBytes += std::max<int64_t>(1, typeOf(value).getElementTypeBitWidth() / 8);

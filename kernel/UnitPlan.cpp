@@ -25,6 +25,8 @@ constexpr int64_t kSublanes = 8, kLanes = 128, kRegister = 1024;
 constexpr double kTaskCycles = 450;
 /// Cycles for a register of the epilogue, and of a packed operand.
 constexpr double kEpilogueCycles = 1.2, kPackCycles = 4, kTurnCycles = 9;
+/// Cycles to round a register of sums to f16 after several tasks.
+constexpr double kHalfCycles = 8.5;
 /// Cycles to load a tile of weights, and between two tiles.
 constexpr double kWeightCycles = 128, kStepCycles = 8;
 /// Cycles of the rows that share a set of weights, at most.
@@ -79,7 +81,7 @@ double Model::cycles(const UnitPlan &plan) const {
          columnBlocks = double(plan.columnBlocks);
   // Cores share what lies outermost.
   double share =
-      std::ceil(rowBlocks * columnBlocks / double(machine.cores)) / (rowBlocks * columnBlocks);
+      std::ceil(rowBlocks * columnBlocks / double(plan.cores)) / (rowBlocks * columnBlocks);
 
   // The units, in a task; and what it and the last one of a block do besides.
   double tiles = std::ceil(double(plan.columns) / tile) * std::ceil(double(plan.depth) / tile);
@@ -91,12 +93,14 @@ double Model::cycles(const UnitPlan &plan) const {
   double steps = tiles / units * std::ceil(pushing / kMostStep) * double(product.passes);
   double work = tiles * perTile / units + steps * kStepCycles + kTaskCycles +
                 packed / kRegister * kPackCycles;
-  // Its registers lie along the columns of a row.
-  double registers = double(plan.rows * llvm::divideCeil(plan.columns, kRegister));
-  double epilogue = product.sumsInOutput ? 0 : registers * kEpilogueCycles;
+  bool isOneTask = rowBlocks * columnBlocks * double(plan.depthBlocks) == 1;
+  double half = isOneTask ? machine.halfResultCycles : kHalfCycles;
+  double perRegister = kEpilogueCycles + (product.roundsToHalf ? half : 0);
+  double epilogue =
+      product.sumsInOutput ? 0 : double(plan.rows * plan.columns) / kRegister * perRegister;
 
   // Transfers. Windows that do not change from task to task are not loaded again.
-  double speed = machine.farBytesPerCycle;
+  double speed = machine.farBytesPerCycle / double(plan.cores);
   bool wholeDepth = plan.depth >= product.k, wholeColumns = plan.columns >= product.n;
   double left = product.leftRun ? moved(plan.rows * plan.depth / product.leftRun, product.leftRun,
                                         product.leftBytes, /*whole=*/false)
@@ -123,10 +127,13 @@ double Model::cycles(const UnitPlan &plan) const {
           double(product.batch * (plan.rowBlocks - 1)) * task(each + ofRows) +
           rowBlocks * (columnBlocks - 1) * task(each);
   }
-  // Other kernels cut their values by rows: where cores cut them otherwise, they meet.
-  bool cutsRows = product.batch * plan.rowBlocks % machine.cores == 0;
-  double meeting = cutsRows ? 0 : double(machine.meetingCycles);
-  // Nothing hides the first windows and the last result.
+  // Nothing hides the first windows and the last result, nor that cores meet: at the end,
+  // or, among other kernels, where this one does not cut its values by rows as they do.
+  bool meets = plan.cores > 1;
+  if (machine.isAmongKernels)
+    meets =
+        machine.cores > 1 && (plan.cores == 1 || product.batch * plan.rowBlocks % plan.cores != 0);
+  double meeting = meets ? double(machine.coreMeeting) : 0;
   return all * share + left + right + out + 2 * double(machine.farLatency) + meeting;
 }
 
@@ -153,6 +160,14 @@ UnitPlan kernel::planUnits(const UnitProduct &product, const machine::Machine &m
   int64_t depthUnit = machine.matrixTile * std::max<int64_t>(1, machine.matrixUnits);
   UnitPlan best;
   double least = -1;
+  auto consider = [&](UnitPlan plan) {
+    // What does not fit is taken if nothing does, the smallest.
+    double cost = model.cycles(plan);
+    if (int64_t bytes = model.nearBytes(plan); bytes > budget)
+      cost = 1e18 + double(bytes);
+    if (least < 0 || cost < least)
+      least = cost, best = plan;
+  };
   for (int64_t rowBlocks : countsFor(product.m, kLanes / 2))
     for (int64_t columnBlocks : countsFor(product.n, columnUnit))
       for (int64_t depthBlocks : countsFor(product.k, machine.matrixTile)) {
@@ -169,12 +184,10 @@ UnitPlan kernel::planUnits(const UnitProduct &product, const machine::Machine &m
         plan.rowBlocks = llvm::divideCeil(product.m, plan.rows);
         plan.columnBlocks = llvm::divideCeil(product.n, plan.columns);
         plan.depthBlocks = llvm::divideCeil(product.k, plan.depth);
-        // What does not fit is taken if nothing does, the smallest.
-        double cost = model.cycles(plan);
-        if (int64_t bytes = model.nearBytes(plan); bytes > budget)
-          cost = 1e18 + double(bytes);
-        if (least < 0 || cost < least)
-          least = cost, best = plan;
+        consider(plan);
+        plan.cores = machine.cores;
+        if (plan.cores > 1 && product.batch * plan.rowBlocks * plan.columnBlocks > 1)
+          consider(plan);
       }
   return best;
 }

@@ -27,6 +27,7 @@ struct UnitProduct {
   int64_t epilogueBytes = 0;    ///< of what else the epilogue reads, as much
   int64_t wholeBytes = 0;       ///< of buffers that are not in windows
   bool sumsInOutput = false;    ///< no sums beside the result's window
+  bool roundsToHalf = false;    ///< results are f16
 };
 
 /// Tasks are numbered (batch, row block, column block, depth block), the last one
@@ -34,6 +35,7 @@ struct UnitProduct {
 struct UnitPlan {
   int64_t rows = 8, columns = 128, depth = 1; ///< of a block
   int64_t rowBlocks = 1, columnBlocks = 1, depthBlocks = 1;
+  int64_t cores = 1; ///< that share the tasks
 };
 
 /// The blocks that take the least time by a closed form of the machine's: traffic

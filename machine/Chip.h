@@ -49,6 +49,7 @@ struct Chip {
     double int4Rate = 0;     ///< likewise for int4
     int64_t f32Passes = 0;   ///< bf16 passes that make a product of full f32 precision
     int64_t pushRows = 0;    ///< rows of the left operand that one push takes
+    int64_t pushStall = 0;   ///< cycles of a push beyond what the rate gives
     int64_t latency = 0;     ///< cycles from a push to its results at the pop port
     int64_t weightLoad = 0;  ///< cycles in which one weight tile is loaded
     int64_t weightSets = 0;  ///< weight tiles held at once: 2 loads one while one works

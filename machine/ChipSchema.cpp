@@ -51,6 +51,8 @@ const FigureField kFields[] = {
      "bf16 passes of a product of full f32 precision"},
     {"mxu", "push_rows", "", Dimension::Count, "rows", 1, 1024, SLOT(mxu.pushRows),
      "rows of the left operand in one push"},
+    {"mxu", "push_stall", "", Dimension::Cycles, "cycles", 0, kMany, SLOT(mxu.pushStall),
+     "of a push beyond what the rate gives"},
     {"mxu", "latency", "mxu_latency", Dimension::Cycles, "cycles", 1, kMany, SLOT(mxu.latency),
      "from a push to its result at the pop port"},
     {"mxu", "weight_load", "", Dimension::Cycles, "cycles", 1, kMany, SLOT(mxu.weightLoad),

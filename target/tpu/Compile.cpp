@@ -56,7 +56,9 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.matrixPushCycles = timing.matrixRows;
   machine.matrixPushCyclesOfBytes = timing.matrixRowsOfBytes;
   machine.cores = options.megacore ? chip.coresOfDevice() : 1;
-  machine.farBytesPerCycle = timing.hbmBytesPerCycle / double(machine.cores);
+  machine.coreMeeting = timing.coreSync;
+  machine.halfResultCycles = double(timing.roundResultToF16) / double(chip.vector.alus);
+  machine.farBytesPerCycle = timing.hbmBytesPerCycle;
   machine.farGranule = timing.dmaGranule;
   machine.farLatency = timing.dmaLatency;
   machine.l2Bytes = vmemBytes;
@@ -175,7 +177,7 @@ llvm::Error Compilation::lowerToKernels() {
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
   machine::Machine machine = machineOf(program->chip, program->timing, scopedBytes(), options);
-  machine.meetingCycles = countLaunches() > 1 ? program->timing.coreSync : 0;
+  machine.isAmongKernels = countLaunches() > 1;
   if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;

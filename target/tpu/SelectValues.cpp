@@ -277,7 +277,7 @@ LogicalResult Selector::selectConversion(Operation &op, Opcode opcode) {
   if (lanesOf(to) != lanesOf(from))
     return op.emitOpError("changes the number of lanes, which the chip cannot do");
   Reg source = get(op.getOperand(0));
-  if (isHalf(to, from)) {
+  if (isHalf(to, from) && !op.hasAttr(kernel::kOfProductAttr)) {
     bool unpacks = getElementTypeOrSelf(to).isF32();
     values[op.getResult(0)] = unpacks ? unpackHalf(to, source) : packHalf(from, source);
     return success();

@@ -38,6 +38,9 @@ double ShareKernels::cyclesOn(kernel::FuncOp op, int64_t cores) const {
 }
 
 int64_t ShareKernels::coresFor(kernel::FuncOp op) const {
+  if (auto chosen = op->getAttrOfType<IntegerAttr>(kernel::kCoresAttr);
+      chosen && chosen.getInt() == 1)
+    return 1;
   return cyclesOn(op, 1) >= shortest ? program.chip.coresOfDevice() : 1;
 }
 

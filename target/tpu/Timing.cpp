@@ -9,6 +9,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace spokeshave::tpu {
 
@@ -40,8 +41,9 @@ Timing timingOf(const machine::Chip &chip) {
   timing.crossLane = chip.vector.xluLatency;
   timing.matrix = chip.mxu.latency;
   // A row a cycle, faster where a cell does several multiply-adds.
-  auto rows = [](double rate) {
-    return rate > 0 ? std::max<int64_t>(1, int64_t(double(kSublanes) / rate)) : 0;
+  auto rows = [&](double rate) {
+    return rate > 0 ? std::max<int64_t>(1, int64_t(double(kSublanes) / rate)) + chip.mxu.pushStall
+                    : 0;
   };
   timing.matrixRows = rows(chip.mxu.bf16Rate);
   timing.matrixRowsOfF8 = rows(chip.mxu.f8Rate);
@@ -52,6 +54,8 @@ Timing timingOf(const machine::Chip &chip) {
   timing.weightSets = chip.mxu.weightSets;
   timing.resultTiles = chip.mxu.resultTiles;
   timing.roundToBf16 = chip.vector.bf16 ? 1 : 2;
+  if (chip.cost.resultCycles > 0)
+    timing.roundResultToF16 = std::llround(chip.cost.resultCycles * double(chip.vector.alus));
   timing.branchDelay = chip.scalar.branchDelay;
 
   timing.clock = chip.core.clock;
@@ -104,6 +108,8 @@ int64_t Timing::occupancy(const Instruction &instruction) const {
   case Opcode::ConvertF:
     if (isVector && instruction.type == ElementType::BF16)
       registers = roundToBf16;
+    else if (isVector && instruction.type == ElementType::F16)
+      registers = roundResultToF16;
     break;
   case Opcode::MatrixPush:
     return pushCycles(instruction.from);

@@ -38,6 +38,8 @@ struct Timing {
 
   /// ALU operations that round a register of f32 to bf16.
   int64_t roundToBf16 = 2;
+  /// The same to f16, of a product's sums.
+  int64_t roundResultToF16 = 17;
 
   /// Cycles lost at a taken branch.
   int64_t branchDelay = 4;
