@@ -70,18 +70,6 @@ def libtpu_cycles(name: str, chip: str) -> int:
     return estimate(jitted.lower(*arguments).compile().as_text(), TRIPS.get(name, 1))
 
 
-def roofline_us(report: dict, figures: dict[str, float]) -> tuple[float, float]:
-    """Microseconds that the MXU's peak and HBM need: (products, bytes of the arrays)."""
-    peaks = timing.peak_flops(figures)
-    products = sum(
-        k["flops"] / peaks[k["matrix_type"]] for k in report["kernels"] if k["matrix_type"]
-    )
-    cores = figures["core.count"] if figures["core.megacore"] else 1
-    hbm = figures["memory.hbm_bandwidth"] * cores / figures["core.count"]
-    least = sum(k["minimum_hbm_bytes"] for k in report["kernels"])
-    return products * 1e6, least / hbm * 1e6
-
-
 def main() -> int:
     """Exit status: 1 where a program has no time."""
     parser = argparse.ArgumentParser()
@@ -111,7 +99,7 @@ def main() -> int:
                 complete = False
                 lines.append(f"| {name} | {chip} | {reason.splitlines()[0]} | {theirs} | | | |")
                 continue
-            products, stream = roofline_us(report, timing.figures_of(chip))
+            products, stream = timing.roofline_us(report, timing.figures_of(chip))
             ours = report["cycles"]
             peak = f"{products / report['microseconds']:.0%}" if products else ""
             over = f"{report['microseconds'] / stream:.2f}" if stream else ""
