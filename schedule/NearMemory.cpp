@@ -90,11 +90,10 @@ bool Assignment::tryPlace(NearCandidate &candidate) {
       others.push_back(other);
   llvm::sort(others, [](NearCandidate *a, NearCandidate *b) { return a->place > b->place; });
   int64_t top = options.bytes / kNearAlignment * kNearAlignment;
-  for (NearCandidate *other : others) {
-    if (other->place + other->size() <= top - size)
-      break;
-    top = std::min(top, other->place);
-  }
+  // One further down may still reach further up: they need not be near together.
+  for (NearCandidate *other : others)
+    if (other->place + other->size() > top - size)
+      top = std::min(top, other->place);
   int64_t at = top - size;
   if (at < 0 || !leavesRoom(candidate, at))
     return false;

@@ -70,20 +70,6 @@ def libtpu_cycles(name: str, chip: str) -> int:
     return estimate(jitted.lower(*arguments).compile().as_text(), TRIPS.get(name, 1))
 
 
-def roofline_us(report: dict, figures: dict[str, float]) -> tuple[float, float, float]:
-    """Microseconds of the rooflines: (products at the MXU's peak, bytes of the arrays at the
-    published HBM bandwidth, the same at what streams reach of it)."""
-    peaks = timing.peak_flops(figures)
-    products = sum(
-        k["flops"] / peaks[k["matrix_type"]] for k in report["kernels"] if k["matrix_type"]
-    )
-    cores = figures["core.count"] if figures["core.megacore"] else 1
-    hbm = figures["memory.hbm_bandwidth"] * cores / figures["core.count"]
-    least = sum(k["minimum_hbm_bytes"] for k in report["kernels"])
-    stream = least / hbm * 1e6
-    return products * 1e6, stream, stream / figures["cost.hbm_efficiency"]
-
-
 def main() -> int:
     """Exit status: 1 where a program has no time."""
     parser = argparse.ArgumentParser()
@@ -117,7 +103,9 @@ def main() -> int:
                 complete = False
                 lines.append(f"| {name} | {chip} | {reason.splitlines()[0]} | {theirs} | | | | |")
                 continue
-            products, stream, reachable = roofline_us(report, timing.figures_of(chip))
+            figures = timing.figures_of(chip)
+            products, stream = timing.roofline_us(report, figures)
+            reachable = stream / figures["cost.hbm_efficiency"]
             ours = report["cycles"]
             peak = f"{products / report['microseconds']:.0%}" if products else ""
             over, real = (

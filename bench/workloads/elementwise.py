@@ -10,7 +10,11 @@ from spokeshave.bench.workloads.registry import Program, Samples, workload
 
 
 @workload(
-    "memory", kinds=("rows",), reduced=dict(rows=64, columns=200), tiny=dict(rows=3, columns=9)
+    "memory",
+    kinds=("rows",),
+    reduced=dict(rows=64, columns=200),
+    tiny=dict(rows=3, columns=9),
+    simulated=dict(rows=1000, columns=1024),
 )
 def softmax_layernorm(rows=8192, columns=1024) -> Program:
     """Softmax and layer normalisation of rows."""
@@ -26,7 +30,11 @@ def softmax_layernorm(rows=8192, columns=1024) -> Program:
 
 
 @workload(
-    "memory", kinds=("loop",), reduced=dict(rows=64, columns=200), tiny=dict(rows=3, columns=9)
+    "memory",
+    kinds=("loop",),
+    reduced=dict(rows=64, columns=200),
+    tiny=dict(rows=3, columns=9),
+    simulated=dict(rows=1000, columns=1000),
 )
 def gelu_chain(rows=4096, columns=2048) -> Program:
     """A chain of transcendental functions."""
@@ -38,7 +46,11 @@ def gelu_chain(rows=4096, columns=2048) -> Program:
 
 
 @workload(
-    "memory", kinds=("reduce",), reduced=dict(rows=130, columns=200), tiny=dict(rows=5, columns=9)
+    "memory",
+    kinds=("reduce",),
+    reduced=dict(rows=130, columns=200),
+    tiny=dict(rows=5, columns=9),
+    simulated=dict(rows=2000, columns=1500),
 )
 def reduce_rows_cols(rows=4096, columns=2048) -> Program:
     """Sums of columns, maxima of rows, the variance of all."""
@@ -49,7 +61,14 @@ def reduce_rows_cols(rows=4096, columns=2048) -> Program:
     return Program(reduce, (Samples(20).normal(rows, columns),))
 
 
-@workload("memory", kinds=("loop",), reduced=dict(n=150), tiny=dict(n=6), tolerance=0)
+@workload(
+    "memory",
+    kinds=("loop",),
+    reduced=dict(n=150),
+    tiny=dict(n=6),
+    simulated=dict(n=1100),
+    tolerance=0,
+)
 def transpose_add(n=3000) -> Program:
     """A matrix and its transpose."""
     return Program(lambda x: jnp.transpose(x) + x, (Samples(21).normal(n, n),))
@@ -60,6 +79,7 @@ def transpose_add(n=3000) -> Program:
     kinds=("scan",),
     reduced=dict(n=10_007),
     tiny=dict(n=37),
+    simulated=dict(n=1_000_003),
     tolerance=1e-4,
     reason="a running sum of n terms: the order of summing decides how roundings add up",
 )

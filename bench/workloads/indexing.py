@@ -8,14 +8,26 @@ from jax import lax
 from spokeshave.bench.workloads.registry import Program, Samples, workload
 
 
-@workload("indexing", kinds=("sort",), reduced=dict(n=5000), tiny=dict(n=17), tolerance=0)
+@workload(
+    "indexing",
+    kinds=("sort",),
+    reduced=dict(n=5000),
+    tiny=dict(n=17),
+    simulated=dict(n=70_000),
+    tolerance=0,
+)
 def sort_1e6(n=1_000_000) -> Program:
     """One long line sorted."""
     return Program(jnp.sort, (Samples(23).normal(n),))
 
 
 @workload(
-    "indexing", kinds=("sort",), reduced=dict(rows=40), tiny=dict(rows=2, columns=9), tolerance=0
+    "indexing",
+    kinds=("sort",),
+    reduced=dict(rows=40),
+    tiny=dict(rows=2, columns=9),
+    simulated=dict(rows=100),
+    tolerance=0,
 )
 def argsort_rows(rows=1000, columns=1000) -> Program:
     """The order of each row."""
@@ -27,6 +39,7 @@ def argsort_rows(rows=1000, columns=1000) -> Program:
     kinds=("sort",),
     reduced=dict(rows=16, columns=1000),
     tiny=dict(rows=2, columns=20, k=3),
+    simulated=dict(columns=8000),
     tolerance=0,
 )
 def top_k_32(rows=256, columns=32_000, k=32) -> Program:
@@ -39,6 +52,7 @@ def top_k_32(rows=256, columns=32_000, k=32) -> Program:
     kinds=("scatter",),
     reduced=dict(updates=5000, bins=700),
     tiny=dict(updates=20, bins=6),
+    simulated=dict(updates=100_000, bins=9000),
 )
 def scatter_add_1e6(updates=1_000_000, bins=100_000) -> Program:
     """A weighted histogram."""
@@ -56,6 +70,7 @@ def scatter_add_1e6(updates=1_000_000, bins=100_000) -> Program:
     kinds=("loop",),
     reduced=dict(rows=500, width=32, picks=900),
     tiny=dict(rows=6, width=3, picks=5),
+    simulated=dict(rows=5000, width=128, picks=9000),
     tolerance=0,
 )
 def gather_rows(rows=50_000, width=128, picks=100_000) -> Program:

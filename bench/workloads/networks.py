@@ -30,6 +30,10 @@ def _cross_entropy(layers: list, images: jax.Array, labels: jax.Array) -> jax.Ar
     kinds=("dot",),
     reduced=dict(widths=(50, 64, 48, 10), batch=32),
     tiny=dict(widths=(6, 8, 5, 3), batch=4),
+    simulated=dict(widths=(196, 256, 300, 10), batch=96),
+    chip_loose=0.2,
+    chip_reason="the new biases are gradients alone, and a rectifier's slope jumps where its"
+    " argument is a rounding to bf16 around zero",
 )
 def mlp_train_step(widths=(784, 1024, 1024, 10), batch=256, rate=0.1) -> Program:
     """One step of gradient descent of a three-layer perceptron."""
@@ -99,16 +103,33 @@ def _transformer(layers: int, width: int, heads: int, batch: int, length: int) -
 
 _SMALL = dict(layers=2, width=64, heads=4, length=24)
 _TINY = dict(layers=1, width=8, heads=2, length=5)
+_SIMULATED = dict(layers=1, width=256, length=100)
+_ATTENTION = dict(
+    chip_tolerance=5e-3,
+    chip_reason="attention rounds its weights to bf16 before they are divided by their sum",
+)
 
 
-@workload("networks", kinds=("dot", "rows"), reduced=_SMALL, tiny=_TINY)
+@workload(
+    "networks",
+    kinds=("dot", "rows"),
+    reduced=_SMALL,
+    tiny=_TINY,
+    simulated=_SIMULATED,
+    **_ATTENTION,
+)
 def transformer_forward_b1(layers=6, width=512, heads=8, length=128) -> Program:
     """A decoder-only transformer over one sequence."""
     return _transformer(layers, width, heads, 1, length)
 
 
 @workload(
-    "networks", kinds=("dot", "rows"), reduced=dict(_SMALL, batch=3), tiny=dict(_TINY, batch=2)
+    "networks",
+    kinds=("dot", "rows"),
+    reduced=dict(_SMALL, batch=3),
+    tiny=dict(_TINY, batch=2),
+    simulated=_SIMULATED,
+    **_ATTENTION,
 )
 def transformer_forward_b8(layers=6, width=512, heads=8, batch=8, length=128) -> Program:
     """The same over a batch."""
@@ -120,9 +141,13 @@ def transformer_forward_b8(layers=6, width=512, heads=8, batch=8, length=128) ->
     kinds=("dot", "rows"),
     reduced=dict(_SMALL, batch=2),
     tiny=dict(_TINY, batch=1),
+    simulated=dict(layers=1, width=128, length=64),
     tolerance=1e-3,
     reason="Adam's first step divides each slope by its own size: where a slope is rounding"
     " noise around zero, so is the step",
+    chip_tolerance=3e-2,
+    chip_loose=0.1,
+    chip_reason="the same, of slopes in which a rounding to bf16 goes the other way",
 )
 def transformer_train_adam(layers=4, width=256, heads=8, batch=8, length=128) -> Program:
     """A training step: gradients and Adam's update of all weights."""
@@ -194,9 +219,16 @@ def _decoder(dtype: Any, layers: int, width: int, feed: int, heads: int, context
 
 _DECODER_REDUCED = dict(layers=3, width=64, feed=176, heads=4, context=32)
 _DECODER_TINY = dict(layers=2, width=8, feed=12, heads=2, context=6)
+_DECODER_SIMULATED = dict(layers=2, width=256, feed=700, context=128)
 
 
-@workload("networks", kinds=("dot", "update"), reduced=_DECODER_REDUCED, tiny=_DECODER_TINY)
+@workload(
+    "networks",
+    kinds=("dot", "update"),
+    reduced=_DECODER_REDUCED,
+    tiny=_DECODER_TINY,
+    simulated=_DECODER_SIMULATED,
+)
 def llm_decode_f32(layers=6, width=1024, feed=2816, heads=16, context=512) -> Program:
     """One token of a language model in f32."""
     return _decoder(np.float32, layers, width, feed, heads, context)
@@ -207,6 +239,7 @@ def llm_decode_f32(layers=6, width=1024, feed=2816, heads=16, context=512) -> Pr
     kinds=("dot", "update"),
     reduced=_DECODER_REDUCED,
     tiny=_DECODER_TINY,
+    simulated=_DECODER_SIMULATED,
     tolerance=0.06,
     reason="six layers of bf16: where a value is rounded to bf16 depends on what is fused,"
     " and each rounding is 4e-3",

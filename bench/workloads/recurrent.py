@@ -37,15 +37,25 @@ def _lstm_arguments(steps: int, batch: int, features: int, hidden: int) -> tuple
 
 _REDUCED = dict(steps=40, batch=4, features=16, hidden=24)
 _TINY = dict(steps=3, batch=2, features=3, hidden=4)
+_SIMULATED = dict(batch=16, features=64, hidden=128)
 
 
-@workload("recurrent", kinds=("dot",), reduced=_REDUCED, tiny=_TINY)
+@workload("recurrent", kinds=("dot",), reduced=_REDUCED, tiny=_TINY, simulated=_SIMULATED)
 def lstm_forward(steps=500, batch=16, features=64, hidden=128) -> Program:
     """An LSTM over a long sequence."""
     return Program(_lstm, _lstm_arguments(steps, batch, features, hidden))
 
 
-@workload("recurrent", kinds=("dot",), reduced=_REDUCED, tiny=_TINY)
+@workload(
+    "recurrent",
+    kinds=("dot",),
+    reduced=_REDUCED,
+    tiny=_TINY,
+    simulated=_SIMULATED,
+    chip_tolerance=3e-3,
+    chip_reason="a state that differs in its last bit may be rounded to bf16 the other way, and"
+    " each step is made from the one before",
+)
 def lstm_grad(steps=500, batch=16, features=64, hidden=128) -> Program:
     """Back-propagation through it."""
 

@@ -62,6 +62,7 @@ def hmc_logistic(rows=500, features=20, draws=200, leaps=10) -> Program:
     kinds=("scan",),
     reduced=dict(days=60, paths=500),
     tiny=dict(days=5, paths=6),
+    simulated=dict(paths=3000),
 )
 def black_scholes_mc(days=252, paths=10_000) -> Program:
     """An Asian option priced over random paths."""
@@ -96,6 +97,7 @@ def _cart_pole(state: jax.Array, push_right: jax.Array) -> jax.Array:
     kinds=("while",),
     reduced=dict(carts=64, steps=60),
     tiny=dict(carts=2, steps=4),
+    simulated=dict(carts=200),
     chaotic=True,
 )
 def cartpole_rollout(carts=1024, steps=500) -> Program:
@@ -155,7 +157,12 @@ def mandelbrot_while(points=512, limit=200) -> Program:
     return Program(escape_times, (real, imaginary))
 
 
-@workload("simulation", reduced=dict(points=64, steps=10), tiny=dict(points=6, steps=2))
+@workload(
+    "simulation",
+    reduced=dict(points=64, steps=10),
+    tiny=dict(points=6, steps=2),
+    simulated=dict(points=300),
+)
 def heat_stencil(points=1024, steps=50) -> Program:
     """The heat equation on a torus, a stencil of five points."""
 
@@ -169,7 +176,12 @@ def heat_stencil(points=1024, steps=50) -> Program:
     return Program(diffuse, (Samples(9).normal(points, points),))
 
 
-@workload("simulation", reduced=dict(bodies=48, steps=4), tiny=dict(bodies=4, steps=2))
+@workload(
+    "simulation",
+    reduced=dict(bodies=48, steps=4),
+    tiny=dict(bodies=4, steps=2),
+    simulated=dict(bodies=300),
+)
 def nbody(bodies=1024, steps=10) -> Program:
     """Softened gravity between all pairs."""
     samples = Samples(10)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from spokeshave.bench.workloads.registry import Program, Samples, raw_key, workload
 
 
-@workload("random and Fourier", reduced=dict(n=10_007), tiny=dict(n=20))
+@workload("random and Fourier", reduced=dict(n=10_007), tiny=dict(n=20), simulated=dict(n=300_007))
 def random_normal_1e7(n=10_000_000) -> Program:
     """Normal numbers from JAX's default generator."""
     return Program(lambda key: jax.random.normal(key, (n,)), (raw_key(5),))

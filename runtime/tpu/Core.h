@@ -155,6 +155,12 @@ private:
   template <typename T>
   llvm::Expected<bool> executeRuns(const Instruction &instruction, int64_t base,
                                    const VectorLane *mask);
+  /// Of an access's lanes, in bytes.
+  struct Offsets {
+    int64_t lanes[spokeshave::tpu::kRegisterLanes];
+    int64_t least, largest; ///< of the lanes that are on; the wrong way round if none is
+  };
+  void findOffsets(const Instruction &instruction, const VectorLane *mask, Offsets &found);
   template <typename T>
   llvm::Error executeIndexed(const Instruction &instruction, int64_t base, const VectorLane *mask);
   template <typename T> llvm::Error executeMemory(const Instruction &instruction);

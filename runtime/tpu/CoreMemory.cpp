@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/tpu/Core.h"
 
+#include "runtime/tpu/LaneLoops.h"
 #include "support/Error.h"
 
 #include "llvm/ADT/Twine.h"
@@ -133,11 +134,25 @@ llvm::Expected<bool> Core::executeRuns(const Instruction &instruction, int64_t b
   return true;
 }
 
-/// Bytes from an access's base to each of its lanes.
-template <typename Index>
-static void offsetsOf(const Index *indices, int64_t stride, size_t lanes, int64_t *offsets) {
-  for (size_t i = 0; i < lanes; ++i)
-    offsets[i] = int64_t(std::make_signed_t<Index>(indices[i])) * stride;
+/// Bytes from an access's base to each of its lanes, and the range of those that are on.
+void Core::findOffsets(const Instruction &instruction, const VectorLane *mask, Offsets &found) {
+  size_t count = instruction.lanes;
+  found.least = INT64_MAX, found.largest = INT64_MIN;
+  bool isIndexed = instruction.op == Opcode::Gather || instruction.op == Opcode::Scatter;
+  Reg indices = instruction.op == Opcode::Gather ? instruction.b : instruction.c;
+  if (isIndexed && !isWide(instruction.from)) {
+    laneLoops().offsets(lanesOf<VectorLane>(indices), instruction.stride, count, mask, found.lanes,
+                        found.least, found.largest);
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    int64_t index = isIndexed ? int64_t(lanesOf<Lane>(indices)[i]) : int64_t(i);
+    found.lanes[i] = index * instruction.stride;
+    if (mask && !mask[i])
+      continue;
+    found.least = std::min(found.least, found.lanes[i]);
+    found.largest = std::max(found.largest, found.lanes[i]);
+  }
 }
 
 /// Lanes anywhere.
@@ -146,42 +161,36 @@ llvm::Error Core::executeIndexed(const Instruction &instruction, int64_t base,
                                  const VectorLane *mask) {
   bool stores = unitOf(instruction) == Unit::VectorStore;
   size_t count = instruction.lanes;
-  int64_t offsets[kRegisterLanes];
-  if (instruction.op == Opcode::Gather || instruction.op == Opcode::Scatter) {
-    Reg indices = instruction.op == Opcode::Gather ? instruction.b : instruction.c;
-    withLanesOf(instruction.from, [&](auto lane) {
-      offsetsOf(lanesOf<decltype(lane)>(indices), instruction.stride, count, offsets);
-    });
-  } else {
-    for (size_t i = 0; i < count; ++i)
-      offsets[i] = int64_t(i) * instruction.stride;
-  }
-  int64_t begin = INT64_MAX, end = INT64_MIN;
-  for (size_t i = 0; i < count; ++i) {
-    bool on = !mask || mask[i];
-    begin = std::min(begin, on ? offsets[i] : INT64_MAX);
-    end = std::max(end, on ? offsets[i] : INT64_MIN);
-  }
+  Offsets offsets;
+  findOffsets(instruction, mask, offsets);
   LaneOf<T> *lanes = lanesOf<LaneOf<T>>(stores ? instruction.b : instruction.dst);
-  if (begin > end) { // no lane is on
+  if (offsets.least > offsets.largest) { // no lane is on
     if (!stores)
       std::fill_n(lanes, count, 0);
     return llvm::Error::success();
   }
-  llvm::Expected<char *> first =
-      vmemAt(instruction, base + begin, base + end + int64_t(sizeof(T)), stores);
+  llvm::Expected<char *> first = vmemAt(instruction, base + offsets.least,
+                                        base + offsets.largest + int64_t(sizeof(T)), stores);
   if (!first)
     return first.takeError();
+  char *origin = *first - offsets.least;
+  if constexpr (sizeof(T) == sizeof(VectorLane)) {
+    if (!stores) {
+      laneLoops().gather(origin, offsets.lanes, count, mask, lanes);
+      return llvm::Error::success();
+    }
+  }
   T keep = T(widthMask(instruction.type));
   for (size_t i = 0; i < count; ++i) {
     bool on = !mask || mask[i];
-    char *at = *first + ((on ? offsets[i] : begin) - begin);
+    char *at = origin + offsets.lanes[i];
     T value = T(lanes[i]);
     if (stores && on)
       std::memcpy(at, &value, sizeof(T));
     if (stores)
       continue;
-    std::memcpy(&value, at, sizeof(T));
+    if (on)
+      std::memcpy(&value, at, sizeof(T));
     lanes[i] = on ? value & keep : 0;
   }
   return llvm::Error::success();

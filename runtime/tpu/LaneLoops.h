@@ -28,6 +28,13 @@ struct LaneLoops {
   bool (*scalar)(const spokeshave::tpu::Instruction &, const LaneArrays &);
   /// A conversion.
   bool (*convert)(const spokeshave::tpu::Instruction &, const LaneArrays &);
+  /// offsets[i] = indices[i] * stride, signed; the least and the largest of the lanes
+  /// that are on (a null mask: all), which are the wrong way round if none is.
+  void (*offsets)(const VectorLane *indices, int64_t stride, size_t count, const VectorLane *mask,
+                  int64_t *offsets, int64_t &least, int64_t &largest);
+  /// dst[i] = the 32 bits at `at` + offsets[i]; 0 in lanes that are off.
+  void (*gather)(const char *at, const int64_t *offsets, size_t count, const VectorLane *mask,
+                 VectorLane *dst);
   /// Factors of a matrix unit: rounded to bf16, as f32; bytes as integers.
   void (*factors)(const VectorLane *lanes, spokeshave::tpu::ElementType type, size_t count,
                   float *to);

@@ -30,14 +30,12 @@ int64_t MatrixUnit::issue(const Instruction &instruction, int64_t cycle) {
   case Opcode::MatrixPush:
     cycle = std::max(cycle, busyUntil);
     busyUntil = cycle + timing->occupancy(instruction);
-    ready.insert(ready.end(), size / kLanes, cycle + timing->matrix);
+    ready.push(size / kLanes, cycle + timing->matrix);
     return cycle;
   default:
     if (ready.empty())
       return cycle;
-    cycle = std::max(cycle, ready.front());
-    ready.pop_front();
-    return cycle;
+    return std::max(cycle, ready.pop());
   }
 }
 
@@ -51,8 +49,7 @@ void MatrixUnit::appendState(int64_t cycle, std::vector<int64_t> &state) const {
 void MatrixUnit::shift(int64_t cycles) {
   busyUntil += cycles;
   weightsAt += cycles;
-  for (int64_t &when : ready)
-    when += cycles;
+  ready.shift(cycles);
 }
 
 template <typename Factor> Factor *MatrixUnit::Weights<Factor>::append(size_t count) {

@@ -12,10 +12,36 @@
 #include "target/tpu/Timing.h"
 
 #include <array>
-#include <deque>
 #include <vector>
 
 namespace spokeshave::runtime::tpu {
+
+/// Cycles in the order in which they came.
+class CycleQueue {
+public:
+  bool empty() const { return first == cycles.size(); }
+  size_t size() const { return cycles.size() - first; }
+  auto begin() const { return cycles.begin() + first; }
+  auto end() const { return cycles.end(); }
+  void push(int64_t count, int64_t cycle) { cycles.insert(cycles.end(), count, cycle); }
+  int64_t pop() {
+    int64_t cycle = cycles[first++];
+    if (first == cycles.size())
+      cycles.clear(), first = 0;
+    else if (first == kMostPopped)
+      cycles.erase(cycles.begin(), cycles.begin() + first), first = 0;
+    return cycle;
+  }
+  void shift(int64_t by) {
+    for (int64_t &cycle : cycles)
+      cycle += by;
+  }
+
+private:
+  static constexpr size_t kMostPopped = 1024; ///< that still stand in front
+  std::vector<int64_t> cycles;
+  size_t first = 0;
+};
 
 /// An array of size x size cells with a queue of results. The unit takes pushes in
 /// order, as fast as their type allows; weights arrive at a port of their own.
@@ -46,9 +72,9 @@ private:
   size_t size;
 
   // Time.
-  int64_t busyUntil = 0;     ///< takes the next rows then
-  int64_t weightsAt = 0;     ///< the weights latched so far are in the array then
-  std::deque<int64_t> ready; ///< of results in registers
+  int64_t busyUntil = 0; ///< takes the next rows then
+  int64_t weightsAt = 0; ///< the weights latched so far are in the array then
+  CycleQueue ready;      ///< of results in registers
 
   // Values: `count` factors in rows of `size`, in f32 or, of bytes, as integers.
   template <typename Factor> struct Weights {

@@ -78,3 +78,56 @@ func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
   }
   return %0 : tensor<1000xf32>
 }
+
+// -----
+
+// The last value lives beside one that lies under another's former place and one that
+// reaches up over both: it gets a place under the latter.
+// CHECK-LABEL: schedule.program @main
+// CHECK: schedule.near at 8192 : memref<900xf32>
+// CHECK-NEXT: schedule.near at 20480 : memref<1000xf32>
+// CHECK-NEXT: schedule.near at 28672 : memref<2000xf32>
+// CHECK-NEXT: schedule.near at 16384 : memref<4500xf32>
+// CHECK-NEXT: schedule.near at 40960 : memref<4500xf32>
+func.func @main(%x: tensor<4500xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+  %a = graph.fusion loop "a"(%v = %x : tensor<4500xf32>) -> tensor<1000xf32> {
+    %s = stablehlo.slice %v [0:1000] : (tensor<4500xf32>) -> tensor<1000xf32>
+    %e = stablehlo.exponential %s : tensor<1000xf32>
+    graph.yield %e : tensor<1000xf32>
+  }
+  %d = graph.fusion loop "d"(%v = %x : tensor<4500xf32>) -> tensor<2000xf32> {
+    %s = stablehlo.slice %v [0:2000] : (tensor<4500xf32>) -> tensor<2000xf32>
+    %e = stablehlo.exponential %s : tensor<2000xf32>
+    graph.yield %e : tensor<2000xf32>
+  }
+  %0 = graph.fusion reduce "sum_d"(%v = %d : tensor<2000xf32>) -> tensor<f32> {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %r = stablehlo.reduce(%v init: %z) applies stablehlo.add across dimensions = [0] : (tensor<2000xf32>, tensor<f32>) -> tensor<f32>
+    graph.yield %r : tensor<f32>
+  }
+  %c = graph.fusion loop "c"(%v = %x : tensor<4500xf32>) -> tensor<900xf32> {
+    %s = stablehlo.slice %v [0:900] : (tensor<4500xf32>) -> tensor<900xf32>
+    %e = stablehlo.exponential %s : tensor<900xf32>
+    graph.yield %e : tensor<900xf32>
+  }
+  %1 = graph.fusion reduce "sum_a"(%v = %a : tensor<1000xf32>) -> tensor<f32> {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %r = stablehlo.reduce(%v init: %z) applies stablehlo.add across dimensions = [0] : (tensor<1000xf32>, tensor<f32>) -> tensor<f32>
+    graph.yield %r : tensor<f32>
+  }
+  %b = graph.fusion loop "b"(%v = %x : tensor<4500xf32>) -> tensor<4500xf32> {
+    %e = stablehlo.exponential %v : tensor<4500xf32>
+    graph.yield %e : tensor<4500xf32>
+  }
+  %2 = graph.fusion reduce "sum_b"(%v = %b : tensor<4500xf32>) -> tensor<f32> {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %r = stablehlo.reduce(%v init: %z) applies stablehlo.add across dimensions = [0] : (tensor<4500xf32>, tensor<f32>) -> tensor<f32>
+    graph.yield %r : tensor<f32>
+  }
+  %3 = graph.fusion reduce "sum_c"(%v = %c : tensor<900xf32>) -> tensor<f32> {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %r = stablehlo.reduce(%v init: %z) applies stablehlo.add across dimensions = [0] : (tensor<900xf32>, tensor<f32>) -> tensor<f32>
+    graph.yield %r : tensor<f32>
+  }
+  return %0, %1, %2, %3 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+}

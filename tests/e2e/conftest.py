@@ -1,10 +1,16 @@
 # Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs through JAX: each runs on Spokeshave and on the stock CPU and is compared."""
+"""Programs through JAX: each runs on Spokeshave and on the stock CPU and is compared.
 
+SPOKESHAVE_TEST_PLATFORM=spokeshave_tpu does so on the simulated chip, beside the stock
+CPU with the chip's products.
+"""
+
+import contextlib
 import os
 
-os.environ.setdefault("JAX_PLATFORMS", "spokeshave,cpu")
+PLATFORM = os.environ.get("SPOKESHAVE_TEST_PLATFORM", "spokeshave")
+os.environ.setdefault("JAX_PLATFORMS", f"{PLATFORM},cpu")
 
 import jax
 import numpy as np
@@ -45,7 +51,7 @@ def assert_same(got, want, tolerance=None):
 @pytest.fixture(scope="session")
 def ours():
     """Spokeshave's device."""
-    return jax.devices("spokeshave")[0]
+    return jax.devices(PLATFORM)[0]
 
 
 @pytest.fixture(scope="session")
@@ -54,17 +60,26 @@ def stock():
     return jax.devices("cpu")[0]
 
 
+def products_of_platform():
+    """Within it the stock CPU's products are those of the platform."""
+    if PLATFORM == "spokeshave":
+        return contextlib.nullcontext()
+    from spokeshave.bench import chip
+
+    return chip.products_of_the_chip()
+
+
 @pytest.fixture(scope="session")
 def compare(ours, stock):
     """compare(f, *args): jits f on both devices, asserts equal results, returns ours."""
 
     def run(function, *args, tolerance=None):
         results = []
-        for device in (ours, stock):
+        for device, products in ((ours, contextlib.nullcontext()), (stock, products_of_platform())):
             # A new function object each time: JAX caches traces, not devices.
             jitted = jax.jit(lambda *a: function(*a))
             placed = jax.device_put(args, device)
-            with jax.default_device(device):
+            with jax.default_device(device), products:
                 results.append(jax.block_until_ready(jitted(*placed)))
         assert_same(results[0], results[1], tolerance)
         return results[0]

@@ -102,6 +102,22 @@ def peak_flops(figures: dict[str, float]) -> dict[str, float]:
     }
 
 
+def bandwidth(figures: dict[str, float]) -> float:
+    """Of a device's HBM, in bytes a second."""
+    cores = figures["core.count"] if figures["core.megacore"] else 1
+    return figures["memory.hbm_bandwidth"] * cores / figures["core.count"]
+
+
+def roofline_us(report: dict[str, Any], figures: dict[str, float]) -> tuple[float, float]:
+    """Microseconds that the MXU's peak and HBM need: (products, bytes of kernels' arrays)."""
+    peaks = peak_flops(figures)
+    products = sum(
+        k["flops"] / peaks[k["matrix_type"]] for k in report["kernels"] if k["matrix_type"]
+    )
+    least = sum(k["minimum_hbm_bytes"] for k in report["kernels"])
+    return products * 1e6, least / bandwidth(figures) * 1e6
+
+
 def time_program(
     program: Program, chip: str, timeout: float = 600, settings: dict[str, str] | None = None
 ) -> tuple[dict | None, str]:
@@ -131,7 +147,8 @@ def _share(report: dict[str, Any], key: str) -> float:
     return busy / max(1, report["cycles"])
 
 
-def _measured(report: dict[str, Any]) -> dict[str, Any]:
+def measured(report: dict[str, Any]) -> dict[str, Any]:
+    """What a row of a sweep says of a program's time, and what bounds most of it."""
     bounds: dict[str, float] = {}
     for kernel in report["kernels"]:
         share = kernel["cycles"] / max(1, report["cycles"])
@@ -177,4 +194,4 @@ def time_point(point: Point) -> dict[str, Any]:
     if report is None:
         fits = "SKS-R001" not in reason
         return row | {"status": "failed" if fits else "does not fit", "reason": reason}
-    return row | {"status": "ok", "reason": ""} | _measured(report)
+    return row | {"status": "ok", "reason": ""} | measured(report)

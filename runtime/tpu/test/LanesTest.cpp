@@ -191,6 +191,30 @@ TEST(Lanes, WidthsMeetInConversions) {
   }
 }
 
+TEST(Lanes, GathersReadOnlyLanesThatAreOn) {
+  std::vector<uint32_t> memory(5000);
+  for (size_t i = 0; i < memory.size(); ++i)
+    memory[i] = uint32_t(i * 7 + 1);
+  std::mt19937 random(5);
+  Lanes<VectorLane> indices(kCount), mask(kCount);
+  for (size_t i = 0; i < kCount; ++i) {
+    mask[i] = random() % 3 != 0;
+    indices[i] = mask[i] ? 100 + random() % 4000 : random();
+  }
+  const char *base = reinterpret_cast<const char *>(memory.data());
+  for (const LaneLoops *loops : loopsOfHost()) {
+    std::vector<int64_t> offsets(kCount);
+    int64_t least, largest;
+    loops->offsets(indices.data(), 4, kCount, mask.data(), offsets.data(), least, largest);
+    EXPECT_GE(least, 400);
+    EXPECT_LT(largest, 4 * 4100);
+    Lanes<VectorLane> dst(kCount);
+    loops->gather(base, offsets.data(), kCount, mask.data(), dst.data());
+    for (size_t i = 0; i < kCount; ++i)
+      EXPECT_EQ(dst[i], mask[i] ? memory[indices[i]] : 0);
+  }
+}
+
 TEST(Lanes, ProductsSumInTheOrderOfK) {
   constexpr size_t kSize = 128;
   std::mt19937 random(3);
