@@ -20,7 +20,8 @@ namespace spokeshave::kernel {
 ///
 /// `count` elements from there, clipped to the buffer and, if `clipsToMajor`, to
 /// the next step of the major part. With `rows` > 1 it is a box: as many runs,
-/// `rowStride` elements apart, each clipped to its row.
+/// `rowStride` elements apart, each clipped to its row; one after the other in near
+/// memory.
 struct Window {
   int64_t base = 0, major = 0, minor = 0, divisor = 1;
   int64_t count = 0, total = 0;
@@ -33,6 +34,9 @@ struct Window {
   int64_t originAt(int64_t task) const {
     return base + major * (task / divisor) + minor * (task % divisor);
   }
+  /// The window that moves in the box's own elements: where origins lie in a buffer
+  /// whose rows are as long as the box's.
+  Window withinBox() const;
   /// As operations: the origin, which may lie before the buffer.
   mlir::Value origin(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value task) const;
   /// Begin and number of the elements within the buffer.
