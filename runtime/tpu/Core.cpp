@@ -90,7 +90,8 @@ llvm::Error Core::prepareVmem() {
     at = kept.offset + kept.bytes;
   }
   own.push_back({at, kernel->vmemBytes});
-  reach = std::max(at, kernel->vmemBytes);
+  // The last register of what is kept is read whole.
+  reach = std::max(at ? at + kRegisterBytes : 0, kernel->vmemBytes);
   llvm::erase_if(own, [](Range range) { return range.begin >= range.end; });
   for (Range range : own)
     if (dma.conflictOf(range, /*writes=*/true))

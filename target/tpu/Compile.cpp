@@ -209,7 +209,7 @@ llvm::Error Compilation::lowerToKernels() {
   stage.buffers = options.buffers;
   if (keepsNear()) {
     schedule::NearMemoryOptions near;
-    near.bytes = vmemBytes;
+    near.bytes = vmemBytes - kRegisterBytes; // a register of the last value may reach beyond it
     near.latencyBytes = program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle);
     near.keep = options.keep;
     near.prefetch = options.prefetch;
