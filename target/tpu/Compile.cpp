@@ -185,7 +185,7 @@ llvm::Error Compilation::lowerToKernels() {
   stage.buffers = options.buffers;
   std::optional<schedule::NearMemoryOptions> near;
   if (keepsNear())
-    near = {vmemBytes,
+    near = {vmemBytes - kRegisterBytes, // a register of the last value may reach beyond it
             program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle),
             options.keep,
             options.prefetch,
