@@ -17,8 +17,8 @@ from tpu_programs import microseconds, reports
 from tpu_rows import rows, split
 
 FIGURES = {
-    "mxu.push_stall": (("v4 gemm 128-512", "v4 gemm 1024-4096"), range(3, 9)),
-    "vector.xlu_latency": (("v4 layer norm",), range(24, 73, 8)),
+    "mxu.push_stall": (("v4 gemm 128-512", "v4 gemm 1024-4096"), range(3, 8)),
+    "vector.xlu_latency": (("v4 layer norm",), range(24, 73, 12)),
 }
 
 
