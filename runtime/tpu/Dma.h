@@ -44,8 +44,14 @@ constexpr int64_t kStepSemaphores = int64_t(1) << 32;
 
 /// What the cores of a device share.
 struct HbmChannel {
+  double writeCost = 1; ///< of a byte that is written, in bytes that are read
   int64_t free = 0;  ///< for the next transfer of a kernel
   int64_t spare = 0; ///< until then steps' transfers have had what kernels left
+
+  /// Cycles for which `bytes` take the bandwidth.
+  int64_t flowOf(int64_t bytes, bool writes, const spokeshave::tpu::Timing &timing) const {
+    return int64_t(double(bytes) * (writes ? writeCost : 1) / timing.hbmBytesPerCycle);
+  }
 };
 
 /// The engines of one core.

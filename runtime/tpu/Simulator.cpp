@@ -40,6 +40,7 @@ class Sequencer {
 public:
   Sequencer(const Program &program, const SimulationOptions &options)
       : program(program), options(options), port(program, options.grid) {
+    channel.writeCost = program.chip.cost.writeCost;
     for (int64_t i = 0; i < program.chip.coresOfDevice(); ++i)
       cores.push_back(std::make_unique<Core>(program, hbm, channel, options, int32_t(i)));
   }
