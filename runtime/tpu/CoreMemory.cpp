@@ -231,7 +231,8 @@ llvm::Error Core::executeMemory(const Instruction &instruction) {
 //===----------------------------------------------------------------------===//
 
 int64_t Core::copyCycles(int64_t bytes) const {
-  return timing.dmaLatency + int64_t(2 * bytes / timing.hbmBytesPerCycle);
+  double perByte = (1 + program.chip.cost.writeCost) / timing.hbmBytesPerCycle;
+  return timing.dmaLatency + int64_t(double(bytes) * perByte);
 }
 
 /// Where cores share a kernel, each keeps to what the kernel says of it.
