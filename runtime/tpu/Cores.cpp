@@ -37,10 +37,11 @@ void Cores::meet() {
   ++meetings;
   meetingCycles += program.timing.coreSync;
   uses.clear();
+  areApart = false;
 }
 
 void Cores::end() {
-  if (!uses.isOfOneCore())
+  if (areApart)
     meet();
 }
 
@@ -51,11 +52,16 @@ llvm::Error Cores::enter(const Step &step,
   if (step.meets)
     meet();
   llvm::SmallVector<HbmUse> next = usesOf(program, step, addressOf);
-  if (!uses.allows(next))
+  // A launch whose cores would need a meeting within it is none.
+  UsesSinceMeeting together;
+  together.add(next);
+  if (!uses.allows(next) || !together.allows(next))
     return makeError(ErrorCode::Internal,
                      "a core uses what another one has used since they met, at " + step.location);
   if (step.blocks.empty())
     uses.add(next);
+  areApart |= step.parts.size() > 1 ||
+              (step.kind == Step::Kind::Launch && program.kernels[step.kernel].cores > 1);
   return llvm::Error::success();
 }
 

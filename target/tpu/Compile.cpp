@@ -172,6 +172,8 @@ llvm::Error Compilation::lowerToKernels() {
   module.getContext()->loadAllAvailableDialects();
   machine::Machine machine = machineOf(program->chip, program->timing, scopedBytes(), options);
   machine.meetingCycles = countLaunches() > 1 ? program->timing.coreSync : 0;
+  if (options.keep && countLaunches() > 1)
+    expectNear(module, vmemBytes - scopedBytes());
   if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;
