@@ -185,7 +185,7 @@ llvm::Error Compilation::lowerToKernels() {
             program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle),
             options.keep,
             options.prefetch,
-            program->chip.coresOfDevice()};
+            options.megacore ? program->chip.coresOfDevice() : 1};
   ShareKernels sharing(module, *program, stage, near);
   bool shares = options.megacore && program->chip.coresOfDevice() > 1;
   if (shares)

@@ -55,7 +55,7 @@ def _turned(x, y):
 def _until(x, w):
     """A loop that data ends."""
     return lax.while_loop(
-        lambda s: s[1].sum() < 40.0, lambda s: (s[0] + 1, jnp.tanh(s[1] @ w) + s[1] + 0.1), (0, x)
+        lambda s: s[1].max() < 6.0, lambda s: (s[0] + 1, jnp.tanh(s[1] @ w) + s[1] + 0.1), (0, x)
     )
 
 
@@ -110,7 +110,7 @@ def test_values_do_not_depend_on_where_they_are(program, tmp_path, name, chip):
     _tool("run", "--level=reference", "--random-args", "--quiet", f"--out={tmp_path / 'ref'}", file)
     for number, ours in enumerate(apart):
         theirs = np.load(tmp_path / f"ref{number}.npy")
-        assert np.abs(ours - theirs).mean() < 2e-2 * np.abs(theirs).mean()
+        assert np.abs(ours - theirs).mean() <= 2e-2 * np.abs(theirs).mean()
 
 
 def test_a_carried_value_is_not_moved(program):
@@ -145,8 +145,9 @@ def test_two_cores_keep_their_rows_and_do_not_wait(layers):
     )
     assert both["cycles"] < 0.75 * one["cycles"]
     assert both["cycles"] < 0.7 * far["cycles"]
-    # After the last layer alone; far, each core fetches rows that it wrote itself.
-    assert both["meetings"] == far["meetings"] == 1
+    # After the last layer alone; far, once more for what was copied before the loop: each
+    # core fetches rows that it wrote itself.
+    assert both["meetings"] == 1 and far["meetings"] == 2
     products = [k for k in both["kernels"] if k["kind"] == "dot"]
     assert all(k["cores"] == 2 and k["hbm_bytes"] == 0 for k in products)
 
