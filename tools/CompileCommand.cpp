@@ -141,8 +141,8 @@ llvm::Error tools::compileCommand(Arguments arguments) {
     return makeError(ErrorCode::BadOption, "name a file to compile; see --help");
   static constexpr llvm::StringLiteral kLevels[] = {"stablehlo", "graph", "schedule",   "kernel",
                                                     "llvm",      "asm",   "executable", "stats"};
-  static constexpr llvm::StringLiteral kTpuLevels[] = {"stablehlo", "graph", "schedule", "near", "kernel",
-                                                       "tpu",       "bundles", "stats"};
+  static constexpr llvm::StringLiteral kTpuLevels[] = {"stablehlo", "graph", "schedule", "near",
+                                                       "kernel",    "tpu",   "bundles",  "stats"};
   if (target != "cpu" && target != "tpu")
     return makeError(ErrorCode::BadOption, "no target '" + target + "'; see --help");
   bool isTpu = target == "tpu";

@@ -32,8 +32,11 @@ void Cores::waitUntil(int64_t cycle, int64_t count) {
     core->advance(std::max<int64_t>(0, cycle - core->now()));
 }
 
-void Cores::meet() {
-  waitUntil(now() + program.timing.coreSync, cores.size());
+void Cores::meet(const std::string &location) {
+  int64_t begin = now();
+  waitUntil(begin + program.timing.coreSync, cores.size());
+  if (options.trace)
+    options.trace->steps.push_back({StepSlice::Kind::Meeting, begin, now(), 0, location, 0});
   ++meetings;
   meetingCycles += program.timing.coreSync;
   uses.clear();
@@ -42,7 +45,7 @@ void Cores::meet() {
 
 void Cores::end() {
   if (areApart)
-    meet();
+    meet("");
 }
 
 llvm::Error Cores::enter(const Step &step,
@@ -50,7 +53,7 @@ llvm::Error Cores::enter(const Step &step,
   if (cores.size() == 1)
     return llvm::Error::success();
   if (step.meets)
-    meet();
+    meet(step.location);
   llvm::SmallVector<HbmUse> next = usesOf(program, step, addressOf);
   // A launch whose cores would need a meeting within it is none.
   UsesSinceMeeting together;

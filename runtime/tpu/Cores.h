@@ -27,7 +27,7 @@ public:
   /// used since they met.
   llvm::Error enter(const spokeshave::tpu::Step &step,
                     llvm::function_ref<int64_t(const spokeshave::tpu::BufferRef &)> addressOf);
-  void meet();
+  void meet(const std::string &location);
   /// After all steps: the cores that worked meet.
   void end();
   /// Lets the first `count` cores go on from `cycle`, if they are not later.

@@ -181,11 +181,8 @@ llvm::Error Compilation::lowerToKernels() {
   stage.buffers = options.buffers;
   std::optional<schedule::NearMemoryOptions> near;
   if (keepsNear())
-    near = {vmemBytes,
-            program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle),
-            options.keep,
-            options.prefetch,
-            options.megacore ? program->chip.coresOfDevice() : 1};
+    near = {vmemBytes, program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle),
+            options.keep, options.prefetch, options.megacore ? program->chip.coresOfDevice() : 1};
   ShareKernels sharing(module, *program, stage, near);
   bool shares = options.megacore && program->chip.coresOfDevice() > 1;
   if (shares)

@@ -42,44 +42,6 @@ constexpr int64_t kStepCycles = 1024;
 constexpr int64_t kTripCycles = 2048;
 /// Cycles from a pop to the end of its sum's store, about.
 constexpr int64_t kTailCycles = 16;
-/// Cycles to fill and drain a pipeline, about.
-constexpr int64_t kDrainCycles = 400;
-
-/// Cycles from one group of rows in every unit to the next: the units' own, or what
-/// the slots of a bundle allow.
-static int64_t slotCycles(const Timing &timing, int64_t pushCycles, const UnitSplit &split) {
-  int64_t halves = timing.matrixSize / kLanes;
-  int64_t units = split.depthUnits * split.columnUnits * split.rowUnits;
-  int64_t sums = split.columnUnits * split.rowUnits * halves;
-  int64_t loads = split.depthUnits * split.rowUnits * halves + sums;
-  auto cycles = [&](Unit unit, int64_t count) {
-    return int64_t(llvm::divideCeil(count, timing.slots[unsigned(unit)]));
-  };
-  return std::max({pushCycles, cycles(Unit::VectorStore, sums), cycles(Unit::VectorLoad, loads),
-                   cycles(Unit::MatrixPop, units * halves), cycles(Unit::MatrixPush, units),
-                   cycles(Unit::VectorAlu, units * halves)});
-}
-
-UnitSplit tpu::chooseSplit(const Timing &timing, int64_t pushCycles, int64_t rows, int64_t columns,
-                           int64_t depth) {
-  UnitSplit best;
-  int64_t least = INT64_MAX, size = timing.matrixSize, units = timing.matrixUnits;
-  for (int64_t depthUnits = units; depthUnits >= 1; --depthUnits)
-    for (int64_t columnUnits = units / depthUnits; columnUnits >= 1; --columnUnits) {
-      UnitSplit split{depthUnits, columnUnits, units / (depthUnits * columnUnits)};
-      int64_t passes = llvm::divideCeil(depth, size * depthUnits);
-      int64_t groups = llvm::divideCeil(columns, size * columnUnits);
-      int64_t slots = llvm::divideCeil(llvm::divideCeil(rows, kSublanes), split.rowUnits);
-      int64_t step = std::max(slots * slotCycles(timing, pushCycles, split),
-                              size / kSublanes * timing.matrixLatch);
-      int64_t regions = (depth > size * depthUnits && depth % (size * depthUnits) != 0) +
-                        (columns > size * columnUnits && columns % (size * columnUnits) != 0);
-      int64_t cycles = passes * groups * step + regions * kDrainCycles;
-      if (cycles < least)
-        least = cycles, best = split;
-    }
-  return best;
-}
 
 namespace {
 
@@ -450,8 +412,8 @@ SmallVector<Value> Pipeline::advance(ValueRange in) {
 SmallVector<Value> Pipeline::advanceAll(SmallVector<Value> state, int64_t steps) {
   int64_t cycles = slots * slotCycles(timing, pushCycles, split);
   int64_t perTrip = std::clamp<int64_t>(kTripCycles / cycles, 1, steps);
-  auto loop = builder.create<scf::ForOp>(loc, constant(0), constant(steps / perTrip), constant(1),
-                                         state);
+  auto loop =
+      builder.create<scf::ForOp>(loc, constant(0), constant(steps / perTrip), constant(1), state);
   auto repeat = [&](SmallVector<Value> from, int64_t times) {
     for (int64_t i = 0; i < times; ++i)
       from = advance(from);
@@ -460,8 +422,8 @@ SmallVector<Value> Pipeline::advanceAll(SmallVector<Value> state, int64_t steps)
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    builder.create<scf::YieldOp>(
-        loc, repeat(SmallVector<Value>(loop.getRegionIterArgs()), perTrip));
+    builder.create<scf::YieldOp>(loc,
+                                 repeat(SmallVector<Value>(loop.getRegionIterArgs()), perTrip));
   }
   return repeat(SmallVector<Value>(loop.getResults()), steps % perTrip);
 }

@@ -20,6 +20,10 @@ struct UnitSplit {
   int64_t depthUnits = 1, columnUnits = 1, rowUnits = 1;
 };
 
+/// Cycles from one group of rows in every unit to the next: the units' own, or what
+/// the slots of a bundle allow.
+int64_t slotCycles(const Timing &timing, int64_t pushCycles, const UnitSplit &split);
+
 /// The split that takes the fewest cycles for a product of such sizes.
 UnitSplit chooseSplit(const Timing &timing, int64_t pushCycles, int64_t rows, int64_t columns,
                       int64_t depth);
