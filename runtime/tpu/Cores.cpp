@@ -33,16 +33,20 @@ void Cores::waitUntil(int64_t cycle, int64_t count) {
     core->advance(std::max<int64_t>(0, cycle - core->now()));
 }
 
-void Cores::meet() {
-  waitUntil(now() + program.timing.coreSync, cores.size());
+void Cores::meet(const std::string &location) {
+  int64_t begin = now();
+  waitUntil(begin + program.timing.coreSync, cores.size());
+  if (options.trace)
+    options.trace->steps.push_back({StepSlice::Kind::Meeting, begin, now(), 0, location, 0});
   ++meetings;
   meetingCycles += program.timing.coreSync;
   uses.clear();
+  areApart = false;
 }
 
 void Cores::end() {
-  if (!uses.isOfOneCore())
-    meet();
+  if (areApart)
+    meet("");
 }
 
 llvm::Error Cores::enter(const Step &step,
@@ -50,13 +54,18 @@ llvm::Error Cores::enter(const Step &step,
   if (cores.size() == 1)
     return llvm::Error::success();
   if (step.meets)
-    meet();
+    meet(step.location);
   llvm::SmallVector<HbmUse> next = usesOf(program, step, addressOf);
-  if (!uses.allows(next))
+  // A launch whose cores would need a meeting within it is none.
+  UsesSinceMeeting together;
+  together.add(next);
+  if (!uses.allows(next) || !together.allows(next))
     return makeError(ErrorCode::Internal,
                      "a core uses what another one has used since they met, at " + step.location);
   if (step.blocks.empty())
     uses.add(next);
+  areApart |= step.parts.size() > 1 ||
+              (step.kind == Step::Kind::Launch && program.kernels[step.kernel].cores > 1);
   return llvm::Error::success();
 }
 

@@ -27,7 +27,7 @@ public:
   /// used since they met.
   llvm::Error enter(const spokeshave::tpu::Step &step,
                     llvm::function_ref<int64_t(const spokeshave::tpu::BufferRef &)> addressOf);
-  void meet();
+  void meet(const std::string &location);
   /// After all steps: the cores that worked meet.
   void end();
   /// Lets the first `count` cores go on from `cycle`, if they are not later.
@@ -55,6 +55,7 @@ private:
   HbmChannel channel;
   std::vector<std::unique_ptr<Core>> cores;
   spokeshave::tpu::UsesSinceMeeting uses;
+  bool areApart = false; ///< another core than the first did something since they met
   /// Without values a kernel is timed once for each state of the transfers in flight
   /// when it starts, and of the cores' clocks; how long it takes, and what it leaves.
   struct Known {

@@ -47,9 +47,9 @@ class Dma;
 
 /// What the cores of a device share.
 struct HbmChannel {
-  double writeCost = 1; ///< of a byte that is written, in bytes that are read
-  int64_t free = 0;  ///< for the next transfer of a kernel
-  int64_t spare = 0; ///< until then steps' transfers have had what kernels left
+  double writeCost = 1;                ///< of a byte that is written, in bytes that are read
+  int64_t free = 0;                    ///< for the next transfer of a kernel
+  int64_t spare = 0;                   ///< until then steps' transfers have had what kernels left
   llvm::SmallVector<Dma *, 2> engines; ///< of the cores
 
   /// Gives steps' transfers what is left before `until`.

@@ -178,6 +178,8 @@ llvm::Error Compilation::lowerToKernels() {
   module.getContext()->loadAllAvailableDialects();
   machine::Machine machine = machineOf(program->chip, program->timing, scopedBytes(), options);
   machine.isAmongKernels = countLaunches() > 1;
+  if (options.keep && machine.isAmongKernels)
+    expectNear(module, vmemBytes - scopedBytes());
   if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;
@@ -185,11 +187,9 @@ llvm::Error Compilation::lowerToKernels() {
   stage.buffers = options.buffers;
   std::optional<schedule::NearMemoryOptions> near;
   if (keepsNear())
-    near = {vmemBytes - kRegisterBytes, // a register of the last value may reach beyond it
-            program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle),
-            options.keep,
-            options.prefetch,
-            program->chip.coresOfDevice()};
+  machine.isAmongKernels = countLaunches() > 1;
+  if (options.keep && machine.isAmongKernels)
+    expectNear(module, vmemBytes - scopedBytes());
   ShareKernels sharing(module, *program, stage, near);
   bool shares = options.megacore && program->chip.coresOfDevice() > 1;
   if (shares)

@@ -13,6 +13,14 @@
 
 using namespace spokeshave::tpu;
 
+/// Cores that work at all.
+static int64_t coresAtWork(const Program &program) {
+  int64_t cores = 1;
+  for (const Kernel &kernel : program.kernels)
+    cores = std::max(cores, kernel.cores);
+  return cores;
+}
+
 llvm::SmallVector<HbmUse>
 spokeshave::tpu::usesOf(const Program &program, const Step &step,
                         llvm::function_ref<int64_t(const BufferRef &)> addressOf) {
@@ -39,7 +47,7 @@ spokeshave::tpu::usesOf(const Program &program, const Step &step,
       break;
     case Step::Kind::While:
     case Step::Kind::Case:
-      for (int64_t core = 0; core < program.chip.coresOfDevice(); ++core)
+      for (int64_t core = 0; core < coresAtWork(program); ++core)
         use(buffer, core, 0, buffer.bytes, false);
       break;
     default:
@@ -81,6 +89,10 @@ public:
 private:
   void visit(Step &step);
   void loop(Step &step);
+  bool allowsBody(const Step &step) const;
+  llvm::SmallVector<HbmUse> usesIn(const Step &step) const {
+    return usesOf(program, step, [&](const BufferRef &buffer) { return addressOf(buffer); });
+  }
   int64_t addressOf(const BufferRef &buffer) const;
 
   Program &program;
@@ -96,8 +108,8 @@ int64_t Placement::addressOf(const BufferRef &buffer) const {
   int64_t number = buffer.index;
   switch (buffer.base) {
   case BufferRef::Base::Result:
-    number = program.results[number].alias >= 0 ? program.results[number].alias
-                                                : arguments + number;
+    number =
+        program.results[number].alias >= 0 ? program.results[number].alias : arguments + number;
     break;
   case BufferRef::Base::Constant:
     number += arguments + results;
@@ -112,8 +124,7 @@ int64_t Placement::addressOf(const BufferRef &buffer) const {
 }
 
 void Placement::visit(Step &step) {
-  llvm::SmallVector<HbmUse> next =
-      usesOf(program, step, [&](const BufferRef &buffer) { return addressOf(buffer); });
+  llvm::SmallVector<HbmUse> next = usesIn(step);
   if (!step.meets && !uses.allows(next))
     step.meets = changed = true;
   if (step.meets)
@@ -121,6 +132,14 @@ void Placement::visit(Step &step) {
   // What the sequencer read it has by the time that the cores go on.
   if (step.blocks.empty())
     uses.add(next);
+}
+
+/// Whether nothing in the loop uses what another core used before it.
+bool Placement::allowsBody(const Step &step) const {
+  return llvm::all_of(step.blocks, [&](const std::vector<Step> &block) {
+    return llvm::all_of(
+        block, [&](const Step &inner) { return uses.allows(usesIn(inner)) && allowsBody(inner); });
+  });
 }
 
 void Placement::loop(Step &step) {
@@ -146,7 +165,16 @@ void Placement::loop(Step &step) {
 }
 
 void Placement::walk(std::vector<Step> &steps) {
-  for (Step &step : steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].kind == Step::Kind::While && !allowsBody(steps[i])) {
+      // Once before the loop, rather than in each trip.
+      Step meeting;
+      meeting.kind = Step::Kind::Meet, meeting.meets = true;
+      meeting.location = steps[i].location;
+      steps.insert(steps.begin() + i, std::move(meeting));
+      changed = true;
+    }
+    Step &step = steps[i];
     if (step.kind == Step::Kind::While) {
       loop(step);
     } else if (step.kind == Step::Kind::Case) {
@@ -167,6 +195,6 @@ void Placement::walk(std::vector<Step> &steps) {
 } // namespace
 
 void spokeshave::tpu::placeMeetings(Program &program) {
-  if (llvm::any_of(program.kernels, [](const Kernel &kernel) { return kernel.cores > 1; }))
+  if (coresAtWork(program) > 1)
     Placement(program).walk(program.steps);
 }

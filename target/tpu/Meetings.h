@@ -35,9 +35,6 @@ public:
   bool add(llvm::ArrayRef<HbmUse> next);
   bool add(const UsesSinceMeeting &other) { return add(other.uses); }
   void clear() { uses.clear(); }
-  bool isOfOneCore() const {
-    return llvm::all_of(uses, [](const HbmUse &use) { return use.core == 0; });
-  }
 
 private:
   std::vector<HbmUse> uses;

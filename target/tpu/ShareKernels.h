@@ -29,7 +29,7 @@ private:
   double estimate() const;
 
   mutable mlir::ModuleOp module; ///< accessors of operations are not const
-  const Program &program; ///< chip, timing, and what the kernels compute
+  const Program &program;        ///< chip, timing, and what the kernels compute
   const kernel::StageOptions &stage;
   const std::optional<schedule::NearMemoryOptions> &near;
   /// Kernels that take less on one core are not shared.

@@ -28,6 +28,12 @@ def test_products_reach_the_peak(chip, dtype, least):
     assert 2 * 4096**3 / peak * 1e6 / report["microseconds"] > least
 
 
+@pytest.mark.parametrize("name", ["layer_norm_16384x1024", "gemv_8x8192", "softmax_8192x4096"])
+def test_two_cores_share_what_streams(name):
+    on, off = _report(name, "v5p"), _report(name, "v5p", megacore="off")
+    assert on["cycles"] < 0.85 * off["cycles"]
+
+
 @pytest.mark.parametrize("chip", ["v5e", "v6e"])
 @pytest.mark.parametrize("name", ["softmax_8192x4096", "gelu_4096x4096", "add_4096x4096"])
 def test_streams_reach_the_bandwidth_of_streams(name, chip):
@@ -51,3 +57,21 @@ def test_streams_reach_the_bandwidth_of_streams(name, chip):
 def test_optimisations_gain(name, chip, settings, least):
     on, off = _report(name, chip), _report(name, chip, **settings)
     assert off["cycles"] > least * on["cycles"]
+
+
+# What libtpu 0.0.51 estimates (docs/tpu-libtpu.md), without transfers.
+@pytest.mark.parametrize(
+    ("name", "chip", "estimate"),
+    [
+        ("matmul_bf16_4096", "v5e", 1083068),
+        ("matmul_bf16_4096", "v5p", 544925),
+        ("matmul_bf16_4096", "v6e", 301616),
+        ("matmul_int8_4096", "v5e", 542476),
+        ("matmul_int8_4096", "v5p", 275123),
+        ("matmul_int8_4096", "v6e", 226614),
+        ("scan_mlp", "v5e", 612160),
+        ("scan_mlp", "v6e", 273984),
+    ],
+)
+def test_products_take_what_libtpu_estimates(name, chip, estimate):
+    assert _report(name, chip)["cycles"] <= 1.05 * estimate
