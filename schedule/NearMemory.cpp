@@ -100,7 +100,6 @@ bool Assignment::tryPlace(NearCandidate &candidate) {
 
 /// The launch or loop before `op` in the order of the program.
 Operation *stepBefore(Operation *op) {
-  auto isPlace = [](Operation *o) { return isa<ArenaOp, ViewOp, ConstantOp, NearOp>(o); };
   Operation *before = op->getPrevNode();
   while (before && isPlace(before))
     before = before->getPrevNode();

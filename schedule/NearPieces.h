@@ -84,6 +84,7 @@ private:
   void numberStep(mlir::Operation &op, double times);
   void access(mlir::Value value, mlir::Operation &op, bool reads, bool writes, double times);
   void fix(mlir::Value value) { pieceOf(value)->isFixed = true; }
+  void fixSlices(mlir::Operation &op, double times);
   void fixOverlapping();
   void split(NearPiece &piece, std::vector<NearCandidate> &candidates);
   StepSpan spanWithin(llvm::ArrayRef<NearAccess> accesses, mlir::Operation *scope,
@@ -104,7 +105,7 @@ private:
   std::map<std::pair<int64_t, int64_t>, NearPiece *> arenaPieces; ///< by offset and bytes
 };
 
-/// The buffer that `value` is a view of.
+/// The buffer that `value` is a view or slice of.
 mlir::Value rootOfView(mlir::Value value);
 
 } // namespace spokeshave::schedule

@@ -7,6 +7,7 @@
 #include "schedule/NearMemory.h"
 #include "schedule/Passes.h"
 #include "schedule/Plan.h"
+#include "schedule/SliceStacks.h"
 
 #include "graph/GraphDialect.h"
 
@@ -18,6 +19,7 @@ namespace spokeshave::schedule {
 
 #define GEN_PASS_DEF_SCHEDULEPROGRAMS
 #define GEN_PASS_DEF_SCHEDULENEARMEMORY
+#define GEN_PASS_DEF_SCHEDULESLICESTACKS
 #include "schedule/Passes.h.inc"
 
 namespace {
@@ -73,6 +75,12 @@ struct SchedulePass : impl::ScheduleProgramsBase<SchedulePass> {
     if (failed(schedule(function)))
       return signalPassFailure();
   }
+};
+
+struct SliceStacksPass : impl::ScheduleSliceStacksBase<SliceStacksPass> {
+  using ScheduleSliceStacks = impl::ScheduleSliceStacksBase<SliceStacksPass>;
+  using ScheduleSliceStacks::ScheduleSliceStacks;
+  void runOnOperation() override { sliceStacks(getOperation(), leastBytes); }
 };
 
 struct NearMemoryPass : impl::ScheduleNearMemoryBase<NearMemoryPass> {

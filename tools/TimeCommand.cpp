@@ -122,8 +122,16 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
         {"bytes", time.bytes},
         {"bound", boundOf(program, time)},
     });
+  llvm::json::Array recomputed;
+  for (const graph::Recomputed &value : program.recomputed)
+    recomputed.push_back(llvm::json::Object{{"name", value.name},
+                                            {"location", value.location},
+                                            {"bytes", value.bytes},
+                                            {"operations", value.operations}});
   return llvm::json::Object{
       {"chip", program.chip.name},
+      {"arena_bytes", program.arenaBytes},
+      {"recomputed", std::move(recomputed)},
       {"chips", torus.text()},
       {"collectives", std::move(collectives)},
       {"cycles", report.cycles},

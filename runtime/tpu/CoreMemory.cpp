@@ -184,7 +184,16 @@ llvm::Error Core::executeMemory(const Instruction &instruction) {
 // Transfers
 //===----------------------------------------------------------------------===//
 
-int64_t Core::copyCycles(int64_t bytes) const {
+void forRuns(const BufferRef &from, const BufferRef &to,
+             llvm::function_ref<void(int64_t, int64_t, int64_t)> run) {
+  int64_t rows = std::max(from.rows, to.rows), bytes = from.bytes / rows;
+  for (int64_t row = 0; row < rows; ++row)
+    run(row * (from.rows > 1 ? from.pitch : bytes), row * (to.rows > 1 ? to.pitch : bytes), bytes);
+}
+
+int64_t Core::copyCycles(int64_t bytes, int64_t rows) const {
+  if (rows > 1)
+    bytes = std::max(bytes, rows * timing.dmaGranule);
   return timing.dmaLatency + int64_t(2 * bytes / timing.hbmBytesPerCycle);
 }
 
@@ -288,7 +297,8 @@ llvm::Error Core::startTransfer(const Step &step, int64_t source, int64_t target
   Transfer transfer;
   transfer.semaphore = kStepSemaphores + step.semaphore;
   transfer.writesVmem = toVmem;
-  Range from{source, source + bytes}, to{target, target + bytes};
+  const BufferRef &fromRef = step.buffers[0], &toRef = step.buffers[1];
+  Range from{source, source + fromRef.extent()}, to{target, target + toRef.extent()};
   transfer.vmem = toVmem ? to : from;
   (fromVmem && toVmem ? transfer.from : transfer.hbm) = toVmem ? from : to;
   auto isWithin = [&](Range range, bool isVmem) {
@@ -304,10 +314,13 @@ llvm::Error Core::startTransfer(const Step &step, int64_t source, int64_t target
   if (options.computeValues && bytes > 0) {
     vmem.resize(
         std::max<size_t>({vmem.size(), size_t(transfer.vmem.end), size_t(transfer.from.end)}));
-    std::memmove((toVmem ? vmem : hbm.bytes).data() + target,
-                 (fromVmem ? vmem : hbm.bytes).data() + source, bytes);
+    forRuns(fromRef, toRef, [&](int64_t at, int64_t there, int64_t run) {
+      std::memmove((toVmem ? vmem : hbm.bytes).data() + target + there,
+                   (fromVmem ? vmem : hbm.bytes).data() + source + at, run);
+    });
   }
-  dma.startBehind(transfer, cycle, bytes);
+  int64_t rows = std::max(fromRef.rows, toRef.rows);
+  dma.startBehind(transfer, cycle, rows > 1 ? std::max(bytes, rows * timing.dmaGranule) : bytes);
   traceTransfer(transfer, -1, bytes, uint32_t(step.semaphore));
   cycle += timing.dmaIssue;
   return llvm::Error::success();

@@ -9,12 +9,14 @@
 #include "runtime/tpu/Core.h"
 #include "support/Error.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <set>
 
 namespace spokeshave::runtime::tpu {
 
@@ -52,11 +54,18 @@ public:
 
 private:
   std::string doesNotFit() const;
+  int64_t baseOf(const MemoryRef &buffer) const;
+  int64_t valueOf(const SliceStart &start) const;
   int64_t addressOf(const BufferRef &buffer) const;
+  /// All that it may be.
   IciPort::Range rangeOf(const BufferRef &buffer) const {
-    int64_t begin = addressOf(buffer);
-    return {begin, begin + buffer.bytes};
+    int64_t begin = baseOf(buffer), end = begin + buffer.extent();
+    for (const SliceStart &start : buffer.starts)
+      end += start.limit * start.stride;
+    return {begin, end};
   }
+  void readStarts(const Step &step);
+  void copyBytes(const Step &step);
   llvm::Error collective(const Step &step);
   void waitForLinks(const Step &step);
   llvm::Error run(const Step &step);
@@ -80,6 +89,8 @@ private:
     std::vector<int64_t> after;
   };
   IciPort port;
+  std::vector<int64_t> trips;       ///< of the loops that run, innermost last
+  std::set<int64_t> inScalarMemory; ///< addresses of scalars that were read
   std::map<std::pair<uint32_t, std::vector<int64_t>>, Known> known;
   std::vector<int64_t> argumentAt, resultAt, constantAt;
   int64_t arenaAt = 0;
@@ -97,7 +108,7 @@ llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments) {
   for (const std::vector<char> &constant : program.constants)
     constantAt.push_back(hbm.allocate(constant.size()));
   arenaAt = hbm.allocate(program.arenaBytes);
-  if (hbm.size() > program.chip.hbmOfDevice())
+  if (program.hbmBytes > 0 && hbm.size() > program.hbmBytes)
     return makeError(ErrorCode::OutOfMemory, doesNotFit());
   if (!options.computeValues)
     return llvm::Error::success();
@@ -126,21 +137,61 @@ std::string Sequencer::doesNotFit() const {
     constants += constant.size();
   return llvm::formatv("the program needs {0} bytes of HBM, {1} has {2}: arguments {3}, results "
                        "{4}, temporaries {5}, constants {6}",
-                       hbm.size(), program.chip.name, program.chip.hbmOfDevice(),
+                       hbm.size(), program.chip.name, program.hbmBytes,
                        sum(program.arguments), sum(program.results), program.arenaBytes, constants);
 }
 
+/// Without values what is in memory may be anything.
+int64_t Sequencer::valueOf(const SliceStart &start) const {
+  if (!start.at)
+    return start.begin + start.step * (trips.empty() ? 0 : trips.back());
+  if (!options.computeValues)
+    return 0;
+  uint64_t value = 0;
+  std::memcpy(&value, &hbm.bytes[baseOf(*start.at)], start.at->bytes);
+  unsigned unused = 64 - 8 * unsigned(start.at->bytes);
+  return start.isSigned ? int64_t(value << unused) >> unused : int64_t(value);
+}
+
 int64_t Sequencer::addressOf(const BufferRef &buffer) const {
+  int64_t address = baseOf(buffer);
+  for (const SliceStart &start : buffer.starts) {
+    int64_t value = valueOf(start);
+    value += value < 0 ? start.wrap : 0;
+    address += std::clamp<int64_t>(value, 0, start.limit) * start.stride;
+  }
+  return address;
+}
+
+/// The sequencer waits for the scalars that tell where the step's buffers are. Those
+/// that the program does not write are read once, to scalar memory.
+void Sequencer::readStarts(const Step &step) {
+  bool waits = false;
+  for (const BufferRef &buffer : step.buffers)
+    for (const SliceStart &start : buffer.starts) {
+      if (!start.at)
+        continue;
+      bool isWritten = start.at->base != BufferRef::Base::Argument &&
+                       start.at->base != BufferRef::Base::Constant;
+      waits |= isWritten || inScalarMemory.insert(baseOf(*start.at)).second;
+    }
+  if (!waits)
+    return;
+  first().advance(program.timing.dmaLatency);
+  report.waitCycles += program.timing.dmaLatency;
+}
+
+int64_t Sequencer::baseOf(const MemoryRef &buffer) const {
   switch (buffer.base) {
-  case BufferRef::Base::Argument:
+  case MemoryRef::Base::Argument:
     return argumentAt[buffer.index] + buffer.offset;
-  case BufferRef::Base::Result:
+  case MemoryRef::Base::Result:
     return resultAt[buffer.index] + buffer.offset;
-  case BufferRef::Base::Constant:
+  case MemoryRef::Base::Constant:
     return constantAt[buffer.index] + buffer.offset;
-  case BufferRef::Base::Vmem:
+  case MemoryRef::Base::Vmem:
     return buffer.offset;
-  case BufferRef::Base::Arena:
+  case MemoryRef::Base::Arena:
     break;
   }
   return arenaAt + buffer.offset;
@@ -243,7 +294,10 @@ llvm::Expected<KernelTime> Sequencer::simulateKernel(const Kernel &kernel,
 }
 
 llvm::Error Sequencer::loop(const Step &step) {
+  trips.push_back(0);
+  auto leave = llvm::make_scope_exit([&] { trips.pop_back(); });
   for (int64_t trip = 0; step.trips < 0 || trip < step.trips; ++trip) {
+    trips.back() = trip;
     if (step.trips < 0) {
       if (llvm::Error error = runSteps(step.blocks[0]))
         return error;
@@ -291,20 +345,29 @@ llvm::Error Sequencer::collective(const Step &step) {
   return llvm::Error::success();
 }
 
+void Sequencer::copyBytes(const Step &step) {
+  const BufferRef &from = step.buffers[0], &to = step.buffers[1];
+  int64_t source = addressOf(from), target = addressOf(to);
+  forRuns(from, to, [&](int64_t at, int64_t there, int64_t bytes) {
+    std::memmove(&hbm.bytes[target + there], &hbm.bytes[source + at], bytes);
+  });
+}
+
 llvm::Error Sequencer::run(const Step &step) {
   waitForLinks(step);
+  readStarts(step);
   switch (step.kind) {
   case Step::Kind::Launch:
     return launch(step);
   case Step::Kind::Copy: {
-    int64_t cycles = first().copyCycles(step.buffers[0].bytes);
+    int64_t cycles = first().copyCycles(step.buffers[0].bytes, std::max(step.buffers[0].rows,
+                                                                         step.buffers[1].rows));
     first().transfers().occupy(first().now(), first().now() + cycles);
     first().advance(cycles);
     report.copyCycles += cycles;
     traceStep(StepSlice::Kind::Copy, step, cycles);
     if (options.computeValues)
-      std::memmove(&hbm.bytes[addressOf(step.buffers[1])], &hbm.bytes[addressOf(step.buffers[0])],
-                   step.buffers[0].bytes);
+      copyBytes(step);
     return llvm::Error::success();
   }
   case Step::Kind::Collective:

@@ -12,10 +12,12 @@
 
 #include "graph/Pipeline.h"
 #include "graph/Processes.h"
+#include "graph/Rematerialize.h"
 #include "input/StablehloOps.h"
 #include "kernel/Lowering.h"
 #include "kernel/Stage.h"
 #include "schedule/Passes.h"
+#include "schedule/SliceStacks.h"
 #include "support/Error.h"
 #include "target/cpu/Statistics.h"
 #include "target/tpu/Backend.h"
@@ -74,6 +76,8 @@ public:
 private:
   llvm::Error findChip();
   llvm::Error lowerToSchedule();
+  llvm::Expected<int64_t> bytesOfSchedule();
+  llvm::Error fitHbm();
   llvm::Error lowerToKernels();
   int64_t coresFor(spokeshave::kernel::FuncOp op) const;
   llvm::Error emitCode();
@@ -124,7 +128,59 @@ llvm::Error Compilation::findChip() {
     return chip.takeError();
   program->chip = std::move(*chip);
   program->timing = timingOf(program->chip);
+  program->hbmBytes = program->chip.hbmOfDevice();
+  if (options.hbmLimit)
+    program->hbmBytes = std::min(program->hbmBytes, options.hbmLimit);
   vmemBytes = program->chip.memory.vmem;
+  return llvm::Error::success();
+}
+
+/// What the program would take of HBM.
+llvm::Expected<int64_t> Compilation::bytesOfSchedule() {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  schedule::buildSchedulePipeline(manager, /*verifyPlan=*/false);
+  if (failed(manager.run(*copy)))
+    return diagnostics.take(ErrorCode::UnsupportedProgram, "the schedule level failed");
+  int64_t bytes = 0;
+  auto add = [&](Value value) {
+    bytes += schedule::byteSizeOf(cast<MemRefType>(value.getType()));
+  };
+  for (auto driver : copy->getOps<schedule::ProgramOp>()) {
+    bytes += driver.getArenaBytes();
+    llvm::for_each(driver.getProgramArguments(), add);
+    for (auto [result, alias] : llvm::zip_equal(driver.getProgramResults(), driver.getAliases()))
+      if (alias < 0)
+        add(result);
+    driver.walk([&](schedule::ConstantOp constant) { add(constant); });
+  }
+  return bytes;
+}
+
+/// Computes values again until the program fits HBM, or nothing more helps. The
+/// schedule lets values share memory and leaves holes, so what it takes is measured.
+llvm::Error Compilation::fitHbm() {
+  constexpr int kMostRounds = 8;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  int64_t around = 0; // beside what is between operations
+  for (Type type : llvm::concat<const Type>(main.getArgumentTypes(), main.getResultTypes()))
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      around += schedule::byteSizeOf(tensor);
+  int64_t peak = graph::peakOfValues(main);
+  if (peak + around <= program->hbmBytes / 2) // far from it
+    return llvm::Error::success();
+  for (int round = 0; round < kMostRounds; ++round) {
+    llvm::Expected<int64_t> bytes = bytesOfSchedule();
+    if (!bytes)
+      return bytes.takeError();
+    if (*bytes <= program->hbmBytes)
+      break;
+    std::vector<graph::Recomputed> more =
+        graph::rematerialize(main, graph::peakOfValues(main) - (*bytes - program->hbmBytes));
+    if (more.empty())
+      break;
+    llvm::append_range(program->recomputed, more);
+  }
   return llvm::Error::success();
 }
 
@@ -137,6 +193,9 @@ llvm::Error Compilation::lowerToSchedule() {
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))
     return error;
+  if (options.rematerialize)
+    if (llvm::Error error = fitHbm())
+      return error;
   parts = graph::DeviceParts::of(module.lookupSymbol<func::FuncOp>("main"));
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) {
@@ -144,6 +203,13 @@ llvm::Error Compilation::lowerToSchedule() {
           },
           "schedule"))
     return error;
+  if (options.sliceStacks) {
+    // What is smaller may as well be in VMEM as a whole.
+    schedule::sliceStacks(module, vmemBytes / 32);
+    showModule("slices");
+    if (options.verifyEachPass && failed(verify(module)))
+      return diagnostics.take(ErrorCode::Internal, "invalid slices");
+  }
   cpu::countSchedule(module, program->stats);
   graph::Processes processes = graph::Processes::of(module);
   program->replicas = processes.replicas;

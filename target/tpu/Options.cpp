@@ -21,6 +21,12 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
                        "option buffers is a number from 1 to 8, not '" + value + "'");
     return llvm::Error::success();
   }
+  if (name == "hbm-limit") {
+    if (value.getAsInteger(10, hbmLimit) || hbmLimit < 0)
+      return makeError(ErrorCode::BadOption,
+                       "option hbm-limit is a number of bytes, not '" + value + "'");
+    return llvm::Error::success();
+  }
   bool *option = llvm::StringSwitch<bool *>(name)
                      .Case("fusion", &fusion)
                      .Case("attention", &attention)
@@ -32,13 +38,15 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
                      .Case("keep", &keep)
                      .Case("prefetch", &prefetch)
                      .Case("overlap", &overlap)
+                     .Case("slice-stacks", &sliceStacks)
+                     .Case("rematerialize", &rematerialize)
                      .Case("verify-each-pass", &verifyEachPass)
                      .Default(nullptr);
   if (!option)
     return makeError(ErrorCode::BadOption,
                      "No such compile option of the chip: '" + name +
-                         "'; there are attention, buffers, fusion, keep, megacore, overlap, "
-                         "pipelining, prefetch, row-tiles, transcendentals, unrolling and "
-                         "verify-each-pass");
+                         "'; there are attention, buffers, fusion, hbm-limit, keep, megacore, overlap, "
+                         "pipelining, prefetch, rematerialize, row-tiles, slice-stacks, "
+                         "transcendentals, unrolling and verify-each-pass");
   return setFlag(*option, name, value);
 }
