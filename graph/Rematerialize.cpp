@@ -263,8 +263,8 @@ std::vector<Recomputed> Rematerializer::run(int64_t limit) {
     if (!best)
       break;
     auto fusion = cast<FusionOp>(best->value.getOwner());
-    done.push_back({fusion.getName().str(), describeLocation(fusion.getLoc()), best->freed,
-                    best->operations});
+    done.push_back(
+        {fusion.getName().str(), describeLocation(fusion.getLoc()), best->freed, best->operations});
     apply(*best);
     measure();
   }

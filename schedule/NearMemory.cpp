@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "schedule/NearMemory.h"
 
-#include "schedule/NearPieces.h"
+#include "schedule/NearAssignment.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,51 +18,34 @@
 using namespace mlir;
 using namespace spokeshave::schedule;
 
-namespace {
-
-constexpr int64_t kFurthestAhead = 2; ///< launches that a prefetch may be ahead
-
-class Assignment {
-public:
-  Assignment(ProgramOp program, const NearMemoryOptions &options, const KernelFacts &facts)
-      : program(program), options(options), facts(facts), pieces(program, options, facts),
-        candidates(pieces.candidates()) {}
-  void run();
-
-private:
-  bool place(NearCandidate &candidate);
-  bool startEarlier(NearCandidate &candidate);
-  bool tryPlace(NearCandidate &candidate);
-  bool leavesRoom(const NearCandidate &candidate, int64_t at);
-  int64_t needAt(LaunchOp launch, int64_t position, const NearCandidate &more);
-  void rewrite();
-  void replaceUses(NearCandidate &candidate);
-  void transfers(NearCandidate &candidate);
-  void rewriteCopies();
-
-  ProgramOp program;
-  const NearMemoryOptions &options;
-  const KernelFacts &facts;
-  NearPieces pieces;
-  std::vector<NearCandidate> candidates;
-  std::vector<NearCandidate *> taken;
-  int64_t signals = 0;
-};
-
-int64_t Assignment::needAt(LaunchOp launch, int64_t position, const NearCandidate &more) {
+/// Which of the launch's buffers are near, if `more` (or null) is as well.
+llvm::BitVector NearAssignment::nearOf(LaunchOp launch, const NearCandidate *more) {
   llvm::BitVector near(launch.getBuffers().size());
+  int64_t position = pieces.spanOf(launch).first;
   for (auto [i, buffer] : llvm::enumerate(launch.getBuffers())) {
     NearPiece *piece = pieces.pieceOf(buffer);
-    auto holds = [&](const NearCandidate &c) {
+    auto holds = [&, i = i](const NearCandidate &c) {
+      if (!c.operands.empty())
+        return llvm::is_contained(c.operands, &launch->getOpOperand(i));
       return c.piece == piece && c.span.first <= position && position <= c.span.last;
     };
-    near[i] = holds(more) || llvm::any_of(taken, [&](NearCandidate *c) { return holds(*c); });
+    near[i] =
+        (more && holds(*more)) || llvm::any_of(taken, [&](NearCandidate *c) { return holds(*c); });
   }
-  return facts.need(launch, near);
+  return near;
+}
+
+/// What far memory gives while the launch runs, beside what it moves itself.
+int64_t NearAssignment::idleBytes(LaunchOp launch) {
+  llvm::BitVector near = nearOf(launch, nullptr);
+  int64_t idle = facts.bytesBeside(launch);
+  for (auto [i, buffer] : llvm::enumerate(launch.getBuffers()))
+    idle -= near[i] ? 0 : byteSizeOf(cast<MemRefType>(buffer.getType()));
+  return std::max<int64_t>(0, idle);
 }
 
 /// Whether all launches within the span have room beneath what is near then.
-bool Assignment::leavesRoom(const NearCandidate &candidate, int64_t at) {
+bool NearAssignment::leavesRoom(const NearCandidate &candidate, int64_t at) {
   for (LaunchOp launch : pieces.launches()) {
     int64_t position = pieces.spanOf(launch).first;
     if (position < candidate.span.first || position > candidate.span.last)
@@ -71,14 +54,14 @@ bool Assignment::leavesRoom(const NearCandidate &candidate, int64_t at) {
     for (NearCandidate *other : taken)
       if (other->span.first <= position && position <= other->span.last)
         lowest = std::min(lowest, other->place);
-    if (needAt(launch, position, candidate) > lowest)
+    if (facts.need(launch, nearOf(launch, &candidate)) > lowest)
       return false;
   }
   return true;
 }
 
 /// The highest free place over the candidate's span.
-bool Assignment::tryPlace(NearCandidate &candidate) {
+bool NearAssignment::tryPlace(NearCandidate &candidate) {
   int64_t size = candidate.size();
   SmallVector<NearCandidate *> others;
   for (NearCandidate *other : taken)
@@ -98,8 +81,16 @@ bool Assignment::tryPlace(NearCandidate &candidate) {
   return true;
 }
 
-/// The launch or loop before `op` in the order of the program.
-Operation *stepBefore(Operation *op) {
+/// Whether nothing else needs the candidate's place over its span.
+bool NearAssignment::isFree(const NearCandidate &candidate) {
+  for (NearCandidate *other : taken)
+    if (other->span.meets(candidate.span) && other->place < candidate.place + candidate.size() &&
+        candidate.place < other->place + other->size())
+      return false;
+  return leavesRoom(candidate, candidate.place);
+}
+
+Operation *spokeshave::schedule::stepBefore(Operation *op) {
   Operation *before = op->getPrevNode();
   while (before && isPlace(before))
     before = before->getPrevNode();
@@ -115,7 +106,7 @@ Operation *stepBefore(Operation *op) {
 }
 
 /// Lets the transfer start before steps that do not need it. True if it does.
-bool Assignment::startEarlier(NearCandidate &candidate) {
+bool NearAssignment::startEarlier(NearCandidate &candidate) {
   bool moved = false;
   Operation *at = candidate.anchor;
   for (int64_t ahead = 0; ahead < kFurthestAhead;) {
@@ -134,16 +125,17 @@ bool Assignment::startEarlier(NearCandidate &candidate) {
   return moved;
 }
 
-bool Assignment::place(NearCandidate &candidate) {
+bool NearAssignment::place(NearCandidate &candidate) {
   candidate.start = candidate.anchor;
   if (!tryPlace(candidate))
     return false;
-  if (candidate.needsFill() && options.prefetch && startEarlier(candidate))
+  if (candidate.needsFill() && options.prefetch &&
+      (startEarlier(candidate) || (options.slices && startInSlices(candidate))))
     return true;
   return candidate.saved > 0;
 }
 
-void Assignment::replaceUses(NearCandidate &candidate) {
+void NearAssignment::replaceUses(NearCandidate &candidate) {
   OpBuilder builder(program.getBody());
   builder.setInsertionPointToStart(&program.getBlock());
   auto near = [&](Value root) -> Value {
@@ -177,13 +169,24 @@ void Assignment::replaceUses(NearCandidate &candidate) {
   }
 }
 
-void Assignment::transfers(NearCandidate &candidate) {
+void NearAssignment::transfers(NearCandidate &candidate) {
   OpBuilder builder(program.getContext());
   Value far = candidate.piece->values.front();
   auto near = [&] { return builder.create<NearOp>(far.getLoc(), far.getType(), candidate.place); };
-  if (candidate.needsFill()) {
-    builder.setInsertionPoint(candidate.start);
-    builder.create<StartOp>(candidate.start->getLoc(), far, near(), signals);
+  if (arriving.count(&candidate)) {
+    transferSlices(candidate);
+  } else if (candidate.needsFill()) {
+    if (candidate.start)
+      builder.setInsertionPoint(candidate.start);
+    else
+      builder.setInsertionPoint(firstStep());
+    auto start = builder.create<StartOp>(candidate.anchor->getLoc(), far, near(), signals);
+    start.setFirstRun(candidate.isCarried);
+    if (candidate.isCarried) {
+      auto tail = llvm::find_if(tails, [&](auto &t) { return t->piece == candidate.piece; });
+      builder.setInsertionPoint((*tail)->start);
+      builder.create<StartOp>(candidate.anchor->getLoc(), far, near(), signals).setNextRun(true);
+    }
     builder.setInsertionPoint(candidate.anchor);
     builder.create<WaitOp>(candidate.anchor->getLoc(), signals++);
   }
@@ -196,7 +199,7 @@ void Assignment::transfers(NearCandidate &candidate) {
 }
 
 /// Copies from or to near memory are transfers that are waited for at once.
-void Assignment::rewriteCopies() {
+void NearAssignment::rewriteCopies() {
   program.walk([&](CopyOp copy) {
     auto isNear = [](Value value) { return bool(rootOfView(value).getDefiningOp<NearOp>()); };
     if (!isNear(copy.getSource()) && !isNear(copy.getTarget()))
@@ -208,15 +211,18 @@ void Assignment::rewriteCopies() {
   });
 }
 
-void Assignment::rewrite() {
+void NearAssignment::rewrite() {
+  llvm::erase_if(taken, [](NearCandidate *candidate) { return candidate->accesses.empty(); });
   for (NearCandidate *candidate : taken)
     replaceUses(*candidate);
   for (NearCandidate *candidate : taken)
     transfers(*candidate);
+  for (TripSlice &slice : tripSlices)
+    rewriteTripSlice(slice);
   rewriteCopies();
 }
 
-void Assignment::run() {
+void NearAssignment::run() {
   std::vector<NearCandidate *> order;
   for (NearCandidate &candidate : candidates)
     order.push_back(&candidate);
@@ -225,14 +231,18 @@ void Assignment::run() {
     return density(a) != density(b) ? density(a) > density(b) : a < b;
   });
   for (NearCandidate *candidate : order)
-    if (place(*candidate))
+    if (place(*candidate)) {
+      candidate->isTaken = true;
       taken.push_back(candidate);
+    }
+  if (options.prefetch)
+    placeTripSlices();
+  if (options.acrossRuns)
+    carryOver();
   rewrite();
 }
 
-} // namespace
-
 void spokeshave::schedule::assignNearMemory(ProgramOp program, const NearMemoryOptions &options,
                                             const KernelFacts &facts) {
-  Assignment(program, options, facts).run();
+  NearAssignment(program, options, facts).run();
 }

@@ -22,6 +22,8 @@ struct NearMemoryOptions {
   int64_t latencyBytes = 0; ///< what flows in the latency of a transfer
   bool keep = true;         ///< values stay between launches
   bool prefetch = true;     ///< transfers start before the launch that needs them
+  bool slices = true;       ///< of which each starts when its part of the place is free
+  bool acrossRuns = false;  ///< the first arguments come while the run before ends
 };
 
 /// What only the kernels know.
@@ -31,6 +33,8 @@ struct KernelFacts {
   llvm::function_ref<int64_t(LaunchOp, const llvm::BitVector &near)> need;
   /// Whether the launch's outputs hold data that it may leave as it is.
   llvm::function_ref<bool(LaunchOp)> updatesOutputs;
+  /// Bytes that far memory gives in the time that the launch works.
+  llvm::function_ref<int64_t(LaunchOp)> bytesBeside;
 };
 
 /// Rewrites `program`: buffers that are kept become schedule.near, allocated from

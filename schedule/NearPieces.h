@@ -55,10 +55,13 @@ struct NearCandidate {
   llvm::SmallVector<NearAccess> accesses;
   StepSpan span;
   bool isLast = false;                               ///< of its piece
+  bool isTaken = false, isCarried = false;           ///< carried: into the next run
   mlir::Operation *anchor = nullptr, *end = nullptr; ///< the step that begins, the one that ends it
   mlir::Operation *start = nullptr;                  ///< the transfer into it starts before this
   double saved = 0;                                  ///< bytes of traffic
   int64_t place = -1;
+  /// Of a slice: the launches' operands that it is, and no others of its piece.
+  llvm::SmallVector<mlir::OpOperand *> operands;
 
   bool needsFill() const {
     return piece->home == NearPiece::Home::Argument || piece->home == NearPiece::Home::Constant;
@@ -77,6 +80,8 @@ public:
   NearPiece *pieceOf(mlir::Value value);
   /// Positions of a step, of loops with their bodies.
   StepSpan spanOf(mlir::Operation *step) const { return steps.lookup(step); }
+  /// Behind the last step.
+  int64_t end() const { return positions; }
   llvm::ArrayRef<LaunchOp> launches() const { return launchSteps; }
 
 private:

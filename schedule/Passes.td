@@ -52,7 +52,9 @@ def ScheduleNearMemory : Pass<"schedule-near-memory", "::mlir::ModuleOp"> {
   let options = [
     Option<"bytes", "bytes", "int64_t", "1048576", "size of the near memory">,
     Option<"keep", "keep", "bool", "true", "values stay between launches">,
-    Option<"prefetch", "prefetch", "bool", "true", "transfers start ahead of their use">
+    Option<"prefetch", "prefetch", "bool", "true", "transfers start ahead of their use">,
+    Option<"slices", "slices", "bool", "true", "large values arrive in parts">,
+    Option<"acrossRuns", "across-runs", "bool", "false", "the first arguments come while the run before ends">
   ];
 }
 

@@ -160,9 +160,15 @@ def Schedule_StartOp : Schedule_Op<"start"> {
   let description = [{
     Between far and near memory, or within either. `signal` is the number that a
     schedule.wait names. Until then nothing writes `source` or touches `target`.
+
+    `first_run`: not started where a run of the program has just ended, which has
+    started its like, `next_run`, for this one. The program must then be given the
+    same arguments again. `next_trip`: for the loop's next trip, not started in the
+    last one.
   }];
   let hasVerifier = 1;
-  let arguments = (ins AnyMemRef:$source, AnyMemRef:$target, I64Attr:$signal);
+  let arguments = (ins AnyMemRef:$source, AnyMemRef:$target, I64Attr:$signal,
+                       UnitAttr:$first_run, UnitAttr:$next_run, UnitAttr:$next_trip);
   let assemblyFormat = "$source `to` $target `signal` $signal attr-dict `:` type($source) `to` type($target)";
 }
 

@@ -177,8 +177,7 @@ graph::FusionOp StackSlicer::makeAnew(KernelOp kernel, const KernelSlices &slice
                                       SmallVectorImpl<int64_t> &inputs) {
   graph::FusionOp old = kernel.getFusion();
   OpBuilder builder(kernel);
-  auto made =
-      builder.create<KernelOp>(kernel.getLoc(), (kernel.getSymName() + ".slice").str());
+  auto made = builder.create<KernelOp>(kernel.getLoc(), (kernel.getSymName() + ".slice").str());
   Block &block = made.getBody().emplaceBlock();
   for (auto [number, argument] : llvm::enumerate(old.getBlock().getArguments()))
     block.addArgument(argument.getType(), argument.getLoc()), inputs.push_back(number);
@@ -207,8 +206,7 @@ graph::FusionOp StackSlicer::makeAnew(KernelOp kernel, const KernelSlices &slice
   }
   SmallVector<Value> yielded;
   for (Value value : old.getYield().getValues())
-    yielded.push_back(
-        mapping.lookup(slices.update ? Value(slices.update.getUpdate()) : value));
+    yielded.push_back(mapping.lookup(slices.update ? Value(slices.update.getUpdate()) : value));
   builder.create<graph::YieldOp>(old.getYield().getLoc(), yielded);
   SmallVector<Operation *> operations;
   for (Operation &op : body.without_terminator())
@@ -243,8 +241,8 @@ Value StackSlicer::place(OpBuilder &builder, const Box &box, LaunchOp launch, Va
       continue;
     }
     if (number)
-      scalar = builder.create<TripOp>(loc, MemRefType::get({}, builder.getI64Type()),
-                                      number->begin, number->step);
+      scalar = builder.create<TripOp>(loc, MemRefType::get({}, builder.getI64Type()), number->begin,
+                                      number->step);
     starts.push_back(scalar);
     limits.push_back(limit), strides.push_back(stride);
     wraps.push_back(number ? 0 : start.wraps);

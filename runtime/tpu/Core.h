@@ -67,6 +67,7 @@ public:
   int64_t now() const { return cycle; }
   void advance(int64_t cycles) { cycle += cycles; }
   Dma &transfers() { return dma; }
+  std::vector<char> &vmemBytesHeld() { return vmem; }
 
 private:
   using Instruction = spokeshave::tpu::Instruction;

@@ -46,7 +46,18 @@ public:
       cores.push_back(std::make_unique<Core>(program, hbm, channel, options, int32_t(i)));
   }
 
-  llvm::Error begin(llvm::ArrayRef<const char *> arguments);
+  /// What a run leaves for the next one: transfers in flight, and VMEM.
+  struct Left {
+    std::vector<int64_t> transfers;
+    std::vector<char> vmem;
+  };
+  llvm::Error begin(llvm::ArrayRef<const char *> arguments, const Left *before);
+  Left left() {
+    Left state;
+    first().transfers().save(first().now(), state.transfers);
+    state.vmem = std::move(first().vmemBytesHeld());
+    return state;
+  }
   llvm::Error runSteps(const std::vector<Step> &steps);
   void end(llvm::ArrayRef<char *> results);
 
@@ -89,17 +100,24 @@ private:
     std::vector<int64_t> after;
   };
   IciPort port;
+  bool isFirst = true;              ///< no run has just ended
   std::vector<int64_t> trips;       ///< of the loops that run, innermost last
+  bool isLastTrip = false;          ///< of the innermost one, if its trips are known
   std::set<int64_t> inScalarMemory; ///< addresses of scalars that were read
   std::map<std::pair<uint32_t, std::vector<int64_t>>, Known> known;
   std::vector<int64_t> argumentAt, resultAt, constantAt;
   int64_t arenaAt = 0;
 };
 
-llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments) {
+llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments, const Left *before) {
+  isFirst = !before;
+  if (before) {
+    first().transfers().restore(0, before->transfers);
+    first().vmemBytesHeld() = before->vmem;
+  }
   for (const Kernel &kernel : program.kernels)
-    if (llvm::Error error =
-            options.verify ? verifyBundles(kernel, program.timing) : llvm::Error::success())
+    if (llvm::Error error = options.verify && isFirst ? verifyBundles(kernel, program.timing)
+                                                      : llvm::Error::success())
       return error;
   for (const ValueSpec &spec : program.arguments)
     argumentAt.push_back(hbm.allocate(spec.byteSize));
@@ -137,8 +155,8 @@ std::string Sequencer::doesNotFit() const {
     constants += constant.size();
   return llvm::formatv("the program needs {0} bytes of HBM, {1} has {2}: arguments {3}, results "
                        "{4}, temporaries {5}, constants {6}",
-                       hbm.size(), program.chip.name, program.hbmBytes,
-                       sum(program.arguments), sum(program.results), program.arenaBytes, constants);
+                       hbm.size(), program.chip.name, program.hbmBytes, sum(program.arguments),
+                       sum(program.results), program.arenaBytes, constants);
 }
 
 /// Without values what is in memory may be anything.
@@ -295,9 +313,13 @@ llvm::Expected<KernelTime> Sequencer::simulateKernel(const Kernel &kernel,
 
 llvm::Error Sequencer::loop(const Step &step) {
   trips.push_back(0);
-  auto leave = llvm::make_scope_exit([&] { trips.pop_back(); });
+  auto leave = llvm::make_scope_exit([&, outer = isLastTrip] {
+    trips.pop_back();
+    isLastTrip = outer;
+  });
   for (int64_t trip = 0; step.trips < 0 || trip < step.trips; ++trip) {
     trips.back() = trip;
+    isLastTrip = trip + 1 == step.trips;
     if (step.trips < 0) {
       if (llvm::Error error = runSteps(step.blocks[0]))
         return error;
@@ -360,8 +382,8 @@ llvm::Error Sequencer::run(const Step &step) {
   case Step::Kind::Launch:
     return launch(step);
   case Step::Kind::Copy: {
-    int64_t cycles = first().copyCycles(step.buffers[0].bytes, std::max(step.buffers[0].rows,
-                                                                         step.buffers[1].rows));
+    int64_t cycles = first().copyCycles(step.buffers[0].bytes,
+                                        std::max(step.buffers[0].rows, step.buffers[1].rows));
     first().transfers().occupy(first().now(), first().now() + cycles);
     first().advance(cycles);
     report.copyCycles += cycles;
@@ -375,6 +397,10 @@ llvm::Error Sequencer::run(const Step &step) {
   case Step::Kind::While:
     return loop(step);
   case Step::Kind::Start:
+    if ((step.when == Step::When::FirstRun && !isFirst) ||
+        (step.when == Step::When::NextTrip && isLastTrip))
+      return llvm::Error::success();
+    report.nextRunBytes += step.when == Step::When::NextRun ? step.buffers[0].bytes : 0;
     ++report.stepTransfers;
     report.stepBytes += step.buffers[0].bytes;
     return first().startTransfer(step, addressOf(step.buffers[0]), addressOf(step.buffers[1]));
@@ -422,18 +448,36 @@ void Sequencer::end(llvm::ArrayRef<char *> results) {
 
 } // namespace
 
+/// Runs until two in a row take the same, which soon happens: what a run leaves behind
+/// is in flight, and depends on how it ended. Returns the last one.
 llvm::Expected<Report> simulate(const Program &program, llvm::ArrayRef<const char *> arguments,
                                 llvm::ArrayRef<char *> results, const SimulationOptions &options) {
-  Sequencer sequencer(program, options);
-  if (llvm::Error error = sequencer.begin(arguments))
-    return error;
+  constexpr int64_t kMostRuns = 8;
   auto begin = std::chrono::steady_clock::now();
-  if (llvm::Error error = sequencer.runSteps(program.steps))
-    return error;
-  sequencer.end(results);
-  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  sequencer.report.seconds = taken.count();
-  return std::move(sequencer.report);
+  std::optional<Sequencer::Left> left;
+  int64_t firstRun = 0, before = -1;
+  for (int64_t run = 1;; ++run) {
+    if (options.trace)
+      options.trace->clear();
+    Sequencer sequencer(program, options);
+    if (llvm::Error error = sequencer.begin(arguments, left ? &*left : nullptr))
+      return error;
+    if (llvm::Error error = sequencer.runSteps(program.steps))
+      return error;
+    sequencer.end(results);
+    Report &report = sequencer.report;
+    firstRun = run == 1 ? report.cycles : firstRun;
+    if (!options.repeats || report.nextRunBytes == 0 || report.cycles == before ||
+        run == kMostRuns) {
+      std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      report.seconds = taken.count();
+      report.firstRunCycles = firstRun;
+      report.runs = run;
+      return std::move(report);
+    }
+    before = report.cycles;
+    left = sequencer.left();
+  }
 }
 
 } // namespace spokeshave::runtime::tpu

@@ -67,6 +67,9 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   return machine;
 }
 
+/// Bytes of a buffer that may be staged as a whole for a slice of it.
+constexpr int64_t kSmallStack = 64 << 10;
+
 class Compilation {
 public:
   Compilation(ModuleOp module, const CompileOptions &options, const cpu::Snapshot &snapshot)
@@ -79,7 +82,9 @@ private:
   llvm::Expected<int64_t> bytesOfSchedule();
   llvm::Error fitHbm();
   llvm::Error lowerToKernels();
+  double workCycles(spokeshave::kernel::FuncOp op, const cpu::KernelInfo &info) const;
   int64_t coresFor(spokeshave::kernel::FuncOp op) const;
+  int64_t bytesBeside(schedule::LaunchOp launch);
   llvm::Error emitCode();
   llvm::Error emitKernel(spokeshave::kernel::FuncOp op);
   llvm::Error keepBuffers(spokeshave::kernel::FuncOp op, Kernel &kernel);
@@ -143,9 +148,7 @@ llvm::Expected<int64_t> Compilation::bytesOfSchedule() {
   if (failed(manager.run(*copy)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "the schedule level failed");
   int64_t bytes = 0;
-  auto add = [&](Value value) {
-    bytes += schedule::byteSizeOf(cast<MemRefType>(value.getType()));
-  };
+  auto add = [&](Value value) { bytes += schedule::byteSizeOf(cast<MemRefType>(value.getType())); };
   for (auto driver : copy->getOps<schedule::ProgramOp>()) {
     bytes += driver.getArenaBytes();
     llvm::for_each(driver.getProgramArguments(), add);
@@ -204,8 +207,8 @@ llvm::Error Compilation::lowerToSchedule() {
           "schedule"))
     return error;
   if (options.sliceStacks) {
-    // What is smaller may as well be in VMEM as a whole.
-    schedule::sliceStacks(module, vmemBytes / 32);
+    // What is smaller may as well be in VMEM as a whole, if anything stays there.
+    schedule::sliceStacks(module, keepsNear() ? vmemBytes / 8 : kSmallStack);
     showModule("slices");
     if (options.verifyEachPass && failed(verify(module)))
       return diagnostics.take(ErrorCode::Internal, "invalid slices");
@@ -223,6 +226,27 @@ static llvm::StringRef originOf(kernel::FuncOp op) {
   return origin ? origin.getValue() : op.getSymName();
 }
 
+/// A core's matrix units at a half of their peak, or an operation per lane and element.
+double Compilation::workCycles(kernel::FuncOp op, const cpu::KernelInfo &info) const {
+  const machine::Chip &chip = program->chip;
+  bool isDot = false;
+  op.walk([&](kernel::TileDotOp) { isDot = true; });
+  double peak = double(chip.mxu.size * chip.mxu.size * chip.mxu.count) * chip.mxu.bf16Rate;
+  double lanes = double(kRegisterLanes * chip.vector.alus) / 2;
+  return double(info.flops) / (isDot ? peak : lanes);
+}
+
+/// What HBM could move while the kernel works.
+int64_t Compilation::bytesBeside(schedule::LaunchOp launch) {
+  auto kernel = module.lookupSymbol<kernel::FuncOp>(launch.getKernel());
+  for (const cpu::KernelInfo &info : program->stats.kernels)
+    if (info.symbol == launch.getKernel()) {
+      double cycles = workCycles(kernel, info) / 2 + double(program->timing.dmaLatency);
+      return int64_t(cycles * program->timing.hbmBytesPerCycle);
+    }
+  return 0;
+}
+
 /// Cores that may share the kernel: all of the device where half of the work is longer
 /// than it takes them to meet.
 int64_t Compilation::coresFor(kernel::FuncOp op) const {
@@ -232,14 +256,8 @@ int64_t Compilation::coresFor(kernel::FuncOp op) const {
   for (const cpu::KernelInfo &info : program->stats.kernels) {
     if (info.symbol != originOf(op))
       continue;
-    // A core's matrix units at a half of their peak, or an operation per lane and
-    // element: what HBM moves takes the cores together as long as one.
-    const machine::Chip &chip = program->chip;
-    bool isDot = false;
-    op.walk([&](kernel::TileDotOp) { isDot = true; });
-    double peak = double(chip.mxu.size * chip.mxu.size * chip.mxu.count) * chip.mxu.bf16Rate;
-    double lanes = double(kRegisterLanes * chip.vector.alus) / 2;
-    double cycles = double(info.flops) / (isDot ? peak : lanes);
+    // What HBM moves takes the cores together as long as one.
+    double cycles = workCycles(op, info);
     return cycles * double(cores - 1) / double(cores) > double(program->timing.coreSync) ? cores
                                                                                          : 1;
   }
@@ -275,7 +293,10 @@ llvm::Error Compilation::lowerToKernels() {
     near.latencyBytes = program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle);
     near.keep = options.keep;
     near.prefetch = options.prefetch;
-    keepNear(module, stage, near);
+    near.slices = options.slicedPrefetch;
+    bool isAlone = program->replicas * program->partitions == 1;
+    near.acrossRuns = options.prefetch && options.crossProgramPrefetch && isAlone;
+    keepNear(module, stage, near, [&](schedule::LaunchOp launch) { return bytesBeside(launch); });
     showModule("near");
   }
   for (auto op : module.getOps<kernel::FuncOp>()) {

@@ -27,8 +27,11 @@ struct CompileOptions {
   bool sliceStacks = true;     ///< off: a kernel that takes a layer of a stack takes the stack
   bool prefetch = true;        ///< off: nothing is brought to VMEM before its kernel starts
 
-  bool rematerialize = true;   ///< off: what does not fit HBM is not computed again
-  int64_t hbmLimit = 0;        ///< bytes of HBM that the program may use; 0: all of the device's
+  /// Off: no run brings the first arguments of the next one.
+  bool crossProgramPrefetch = true;
+  bool slicedPrefetch = true; ///< off: transfers ahead of kernels are of whole buffers
+  bool rematerialize = true;  ///< off: what does not fit HBM is not computed again
+  int64_t hbmLimit = 0;       ///< bytes of HBM that the program may use; 0: all of the device's
 
   /// Sets `name` from text, as docs/options.md lists them; a user error for an unknown
   /// name or bad value.

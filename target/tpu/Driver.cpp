@@ -58,8 +58,8 @@ FailureOr<BufferRef> StepMaker::sliceOf(schedule::SliceOp slice) {
   made->offset += slice.getByteOffset();
   made->bytes = schedule::byteSizeOf(cast<MemRefType>(slice.getResult().getType()));
   made->rows = slice.getRows(), made->pitch = slice.getPitch();
-  for (auto [value, limit, stride, wrap] : llvm::zip_equal(
-           slice.getStarts(), slice.getLimits(), slice.getStrides(), slice.getWraps())) {
+  for (auto [value, limit, stride, wrap] : llvm::zip_equal(slice.getStarts(), slice.getLimits(),
+                                                           slice.getStrides(), slice.getWraps())) {
     SliceStart start;
     start.limit = limit, start.stride = stride, start.wrap = wrap;
     if (auto trip = value.getDefiningOp<schedule::TripOp>()) {
@@ -207,6 +207,10 @@ LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
   } else if (auto start = dyn_cast<schedule::StartOp>(op)) {
     step.kind = Step::Kind::Start;
     step.semaphore = start.getSignal();
+    step.when = start.getFirstRun()   ? Step::When::FirstRun
+                : start.getNextRun()  ? Step::When::NextRun
+                : start.getNextTrip() ? Step::When::NextTrip
+                                      : Step::When::Always;
   } else if (auto wait = dyn_cast<schedule::WaitOp>(op)) {
     step.kind = Step::Kind::Wait;
     step.semaphore = wait.getSignal();

@@ -95,14 +95,15 @@ void Keeper::specialize(schedule::ProgramOp program) {
 } // namespace
 
 void tpu::keepNear(ModuleOp module, const kernel::StageOptions &stage,
-                   const schedule::NearMemoryOptions &options) {
+                   const schedule::NearMemoryOptions &options,
+                   llvm::function_ref<int64_t(schedule::LaunchOp)> bytesBeside) {
   Keeper keeper(module, stage);
   auto need = [&](schedule::LaunchOp launch, const llvm::BitVector &near) {
     return keeper.need(launch, near);
   };
   auto updates = [&](schedule::LaunchOp launch) { return keeper.updatesOutputs(launch); };
   for (auto program : module.getOps<schedule::ProgramOp>()) {
-    schedule::assignNearMemory(program, options, {need, updates});
+    schedule::assignNearMemory(program, options, {need, updates, bytesBeside});
     keeper.specialize(program);
   }
 }

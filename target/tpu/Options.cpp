@@ -40,13 +40,17 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
                      .Case("overlap", &overlap)
                      .Case("slice-stacks", &sliceStacks)
                      .Case("rematerialize", &rematerialize)
+                     .Case("sliced-prefetch", &slicedPrefetch)
+                     .Case("cross-program-prefetch", &crossProgramPrefetch)
                      .Case("verify-each-pass", &verifyEachPass)
                      .Default(nullptr);
   if (!option)
     return makeError(ErrorCode::BadOption,
                      "No such compile option of the chip: '" + name +
-                         "'; there are attention, buffers, fusion, hbm-limit, keep, megacore, overlap, "
-                         "pipelining, prefetch, rematerialize, row-tiles, slice-stacks, "
+                         "'; there are attention, buffers, cross-program-prefetch, fusion, "
+                         "hbm-limit, keep, megacore, overlap, "
+                         "pipelining, prefetch, rematerialize, row-tiles, "
+                         "slice-stacks, sliced-prefetch, "
                          "transcendentals, unrolling and verify-each-pass");
   return setFlag(*option, name, value);
 }

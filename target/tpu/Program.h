@@ -87,6 +87,9 @@ struct Step {
   int64_t trips = -1;      ///< While: known number of trips, or -1
   bool isIf = false;       ///< Case on an i1: true is branch 0
   int64_t semaphore = 0;   ///< Start, Wait
+  /// Start: always, not where the run before did it, for the run after, or for the
+  /// loop's next trip, if there is one.
+  enum class When : uint8_t { Always, FirstRun, NextRun, NextTrip } when = When::Always;
   /// While: condition, body. Case: the branches.
   std::vector<std::vector<Step>> blocks;
   std::string location;
@@ -110,7 +113,7 @@ struct Program {
   std::vector<ValueSpec> arguments, results;
   std::vector<std::vector<char>> constants;
   int64_t arenaBytes = 0;
-  int64_t hbmBytes = 0; ///< that it may use
+  int64_t hbmBytes = 0;                      ///< that it may use
   std::vector<graph::Recomputed> recomputed; ///< so that it fits
   cpu::CompileStats stats;
 };

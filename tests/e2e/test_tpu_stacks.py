@@ -12,8 +12,9 @@ import pytest
 from jax import export, lax
 from spokeshave import _library
 
-# A thirty-second of VMEM is what makes a stack: 128 KiB here.
-CHIP = "--chip=v5e:vmem=4MiB"
+# An eighth of VMEM is what makes a stack: 128 KiB here. As a whole nothing of it stays
+# near from launch to launch.
+CHIP = "--chip=v5e:vmem=1MiB"
 STACK = (6, 128, 96)
 
 
@@ -102,12 +103,67 @@ def test_slices_hold_what_stacks_hold(name, tmp_path):
         # Blocks differ in size, and so does the order of sums.
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
     sliced, whole = (_time(file, CHIP, f"--option=slice-stacks={o}") for o in ("on", "off"))
-    assert any(kernel["name"].endswith(".slice") or ".slice." in kernel["name"]
-               for kernel in sliced["kernels"])
+    assert any(".slice" in kernel["name"] for kernel in sliced["kernels"])
     assert _moved(sliced) < _moved(whole)
     # Without values, the same transfers.
     exact = _time(file, CHIP, "--every-instruction")
     assert exact["cycles"] == sliced["cycles"]
+
+
+def _deep(x, weights):
+    """Two products a layer: one's weights come while the other one works."""
+
+    def layer(h, w):
+        up, down = w
+        return jnp.tanh(jnp.tanh(h @ up) @ down) + h.sum(0), None
+
+    return lax.scan(layer, x, weights)[0]
+
+
+def test_the_next_layer_arrives_while_this_one_works(tmp_path):
+    weights = [jax.ShapeDtypeStruct((5, 256, 256), F32)] * 2
+    rows = jax.ShapeDtypeStruct((512, 256), F32)
+    exported = export.export(jax.jit(_deep), platforms=["cpu"])(rows, weights)
+    file = tmp_path / "deep.mlir"
+    file.write_bytes(exported.mlir_module_serialized)
+    chip = "--chip=v5e:vmem=8MiB"
+    ahead, late = (_time(str(file), chip, *o) for o in ([], ["--option=prefetch=off"]))
+    # The same bytes, but in steps' transfers: two a trip, none for a sixth one.
+    assert ahead["step_transfers"] - late["step_transfers"] == 2 * 5
+    assert ahead["cycles"] < late["cycles"]
+    results = []
+    for number, options in enumerate(([], ["--option=prefetch=off"])):
+        out = tmp_path / f"ahead{number}_"
+        _tool("run", "--target=tpu", chip, "--random-args", "--quiet", f"--out={out}", *options,
+              str(file))
+        results.append(np.load(f"{out}0.npy"))
+    np.testing.assert_array_equal(*results)
+
+
+def _two_products(x, first, second):
+    return jnp.tanh(x @ first) @ second
+
+
+def test_a_run_brings_the_next_ones_first_argument(tmp_path):
+    sizes = ((1024, 512), (512, 1024), (1024, 1024))
+    arguments = [jax.ShapeDtypeStruct(size, jnp.bfloat16) for size in sizes]
+    exported = export.export(jax.jit(_two_products), platforms=["cpu"])(*arguments)
+    file = tmp_path / "products.mlir"
+    file.write_bytes(exported.mlir_module_serialized)
+    carried = _time(str(file))
+    alone = _time(str(file), "--option=cross-program-prefetch=off")
+    assert carried["runs"] > 1 and carried["next_run_bytes"] > 0
+    assert carried["cycles"] < carried["first_run_cycles"]
+    assert carried["cycles"] < alone["cycles"]
+    assert alone["runs"] == 1 and alone["first_run_cycles"] == alone["cycles"]
+    # Deterministic, and the text says which run it is.
+    assert _time(str(file))["cycles"] == carried["cycles"]
+    assert "steady state, run" in _tool("time", str(file))
+    # One buffer less to fetch leaves the values as they are.
+    for number, value in enumerate(("on", "off")):
+        _tool("run", "--target=tpu", "--random-args", "--quiet", f"--out={tmp_path / f'c{number}_'}",
+              f"--option=cross-program-prefetch={value}", str(file))
+    np.testing.assert_array_equal(np.load(tmp_path / "c0_0.npy"), np.load(tmp_path / "c1_0.npy"))
 
 
 WIDTH, LAYERS, HEADS = 4096, 32, 32
@@ -182,4 +238,7 @@ def test_a_language_model_is_timed(chip, step, tmp_path):
     report = _time(str(file), f"--chip={chip}")
     kept = 2 * 2 * LAYERS * batch * length * WIDTH if step == "decode" else 0
     read = kept + sum(2 * np.prod(w.shape) for w in weights.values())
-    assert read <= _moved(report) < 1.6 * read
+    # In 16 MiB there is no room for all rows of the forward pass: weights come again.
+    assert read <= _moved(report) < (1.6 if step == "decode" else 6) * read
+    launches = sum(kernel["launches"] for kernel in report["kernels"])
+    assert launches < 16 * LAYERS

@@ -191,6 +191,11 @@ def summary(program: str, report: dict[str, Any], kernels: list[Kernel]) -> list
         f" {value['bytes']} bytes less for {value['operations']} operations"
         for value in report["recomputed"]
     ]
+    if report["runs"] > 1:
+        lines.append(
+            f"in a row of runs: the one before has brought {report['next_run_bytes']} bytes; the first"
+            f" one takes {report['first_run_cycles'] - report['cycles']} cycles more"
+        )
     if report["wait_cycles"]:
         share = report["wait_cycles"] / max(1, report["cycles"])
         lines.append(f"the program waits {share:.1%} for transfers that it started ahead")
