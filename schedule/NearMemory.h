@@ -21,6 +21,7 @@ namespace spokeshave::schedule {
 struct ByteRange {
   int64_t begin = 0, end = 0;
   bool isEmpty() const { return begin >= end; }
+  int64_t size() const { return isEmpty() ? 0 : end - begin; }
   bool holds(ByteRange other) const { return begin <= other.begin && other.end <= end; }
   bool operator==(const ByteRange &) const = default;
 };
@@ -31,6 +32,8 @@ struct NearMemoryOptions {
   bool keep = true;         ///< values stay between launches
   bool prefetch = true;     ///< transfers start before the launch that needs them
   int64_t cores = 1;        ///< that have such a memory each, and may share launches
+  bool slices = true;       ///< of which each starts when its part of the place is free
+  bool acrossRuns = false;  ///< the first arguments come while the run before ends
 };
 
 /// What only the kernels know.
@@ -42,6 +45,8 @@ struct KernelFacts {
   llvm::function_ref<bool(LaunchOp)> updatesOutputs;
   /// Of several cores: what each touches of a buffer of a launch.
   llvm::function_ref<ByteRange(LaunchOp, unsigned buffer, int64_t core)> touches = nullptr;
+  /// Bytes that far memory gives in the time that the launch works.
+  llvm::function_ref<int64_t(LaunchOp)> bytesBeside;
 };
 
 /// Rewrites `program`: buffers that are kept become schedule.near, allocated from

@@ -32,6 +32,11 @@ void Cores::waitUntil(int64_t cycle, int64_t count) {
     core->advance(std::max<int64_t>(0, cycle - core->now()));
 }
 
+void Cores::advance(int64_t cycles, int64_t count) {
+  for (auto &core : llvm::MutableArrayRef(cores).take_front(count))
+    core->advance(cycles);
+}
+
 void Cores::meet() {
   waitUntil(now() + program.timing.coreSync, cores.size());
   ++meetings;
@@ -44,13 +49,27 @@ void Cores::end() {
     meet();
 }
 
-llvm::Error Cores::enter(const Step &step,
-                         llvm::function_ref<int64_t(const BufferRef &)> addressOf) {
+Cores::Left Cores::left() {
+  Left left;
+  waitUntil(now(), cores.size());
+  save(all(), now(), left.state);
+  for (auto &core : cores)
+    left.vmem.push_back(std::move(core->memory()));
+  return left;
+}
+
+void Cores::continueFrom(Left before) {
+  restore(all(), 0, before.state);
+  for (auto [core, vmem] : llvm::zip_equal(cores, before.vmem))
+    core->memory() = std::move(vmem);
+}
+
+llvm::Error Cores::enter(const Step &step, PlaceOf placeOf) {
   if (cores.size() == 1)
     return llvm::Error::success();
   if (step.meets)
     meet();
-  llvm::SmallVector<HbmUse> next = usesOf(program, step, addressOf);
+  llvm::SmallVector<HbmUse> next = usesOf(program, step, placeOf);
   if (!uses.allows(next))
     return makeError(ErrorCode::Internal,
                      "a core uses what another one has used since they met, at " + step.location);

@@ -119,7 +119,8 @@ void Keeper::specialize(schedule::ProgramOp program) {
 } // namespace
 
 void tpu::keepNear(ModuleOp module, const kernel::StageOptions &stage,
-                   const schedule::NearMemoryOptions &options, CoresOf coresOf) {
+                   const schedule::NearMemoryOptions &options, CoresOf coresOf,
+                   llvm::function_ref<int64_t(schedule::LaunchOp)> bytesBeside) {
   Keeper keeper(module, stage, coresOf);
   auto need = [&](schedule::LaunchOp launch, const llvm::BitVector &near) {
     return keeper.need(launch, near);
@@ -129,7 +130,7 @@ void tpu::keepNear(ModuleOp module, const kernel::StageOptions &stage,
     return keeper.touches(launch, buffer, core);
   };
   for (auto program : module.getOps<schedule::ProgramOp>()) {
-    schedule::assignNearMemory(program, options, {need, updates, touches});
+    schedule::assignNearMemory(program, options, {need, updates, touches, bytesBeside});
     keeper.specialize(program);
   }
 }

@@ -19,7 +19,9 @@ using CoresOf = llvm::function_ref<int64_t(kernel::FuncOp)>;
 /// Chooses what stays in VMEM between the launches of the program in `module` and
 /// tells its kernels (near_offsets): one that is launched with buffers in different
 /// places becomes several, each with an attribute `tpu.origin` that names the first.
+/// `bytesBeside`: what HBM gives in the time that a launch works.
 void keepNear(mlir::ModuleOp module, const kernel::StageOptions &stage,
-              const schedule::NearMemoryOptions &options, CoresOf coresOf);
+              const schedule::NearMemoryOptions &options, CoresOf coresOf,
+              llvm::function_ref<int64_t(schedule::LaunchOp)> bytesBeside);
 
 } // namespace spokeshave::tpu

@@ -13,19 +13,41 @@
 
 using namespace spokeshave::tpu;
 
-llvm::SmallVector<HbmUse>
-spokeshave::tpu::usesOf(const Program &program, const Step &step,
-                        llvm::function_ref<int64_t(const BufferRef &)> addressOf) {
+int64_t spokeshave::tpu::coresOf(const Program &program, const Step &step) {
+  switch (step.kind) {
+  case Step::Kind::Launch:
+    return program.kernels[step.kernel].cores;
+  case Step::Kind::Start:
+    return std::max<int64_t>(1, step.parts.size());
+  case Step::Kind::While:
+  case Step::Kind::Case:
+  case Step::Kind::Wait:
+    return program.chip.coresOfDevice();
+  default:
+    return 1;
+  }
+}
+
+llvm::SmallVector<HbmUse> spokeshave::tpu::usesOf(const Program &program, const Step &step,
+                                                  PlaceOf placeOf) {
   llvm::SmallVector<HbmUse> uses;
   auto use = [&](const BufferRef &buffer, int64_t core, int64_t begin, int64_t end, bool writes) {
-    if (buffer.base != BufferRef::Base::Vmem && begin < end)
-      uses.push_back({core, addressOf(buffer) + begin, addressOf(buffer) + end, writes});
+    if (buffer.base == BufferRef::Base::Vmem || begin >= end)
+      return;
+    if (buffer.rows > 1) // all between its rows as well
+      begin = 0, end = buffer.extent();
+    HbmPlace place = placeOf(buffer);
+    uses.push_back({core, place.first + begin, place.last + end, writes});
   };
+  int64_t cores = coresOf(program, step);
   for (auto [i, buffer] : llvm::enumerate(step.buffers)) {
+    for (const SliceStart &start : buffer.starts)
+      for (int64_t core = 0; start.at && core < cores; ++core)
+        use(BufferRef{*start.at}, core, 0, start.at->bytes, false);
     switch (step.kind) {
     case Step::Kind::Launch: {
       const Kernel &kernel = program.kernels[step.kernel];
-      for (int64_t core = 0; core < kernel.cores; ++core) {
+      for (int64_t core = 0; core < cores; ++core) {
         Kernel::Part part = kernel.partOf(i, core, buffer.bytes);
         use(buffer, core, part.begin, part.end, i >= step.inputs);
       }
@@ -39,7 +61,7 @@ spokeshave::tpu::usesOf(const Program &program, const Step &step,
       break;
     case Step::Kind::While:
     case Step::Kind::Case:
-      for (int64_t core = 0; core < program.chip.coresOfDevice(); ++core)
+      for (int64_t core = 0; core < cores; ++core)
         use(buffer, core, 0, buffer.bytes, false);
       break;
     default:
@@ -81,7 +103,7 @@ public:
 private:
   void visit(Step &step);
   void loop(Step &step);
-  int64_t addressOf(const BufferRef &buffer) const;
+  HbmPlace placeOf(const BufferRef &buffer) const;
 
   Program &program;
   UsesSinceMeeting uses;
@@ -90,7 +112,7 @@ private:
 
 /// Each memory apart from the others; a result that takes over an argument is one
 /// with it.
-int64_t Placement::addressOf(const BufferRef &buffer) const {
+HbmPlace Placement::placeOf(const BufferRef &buffer) const {
   constexpr int64_t kApart = int64_t(1) << 44;
   int64_t arguments = program.arguments.size(), results = program.results.size();
   int64_t number = buffer.index;
@@ -108,12 +130,13 @@ int64_t Placement::addressOf(const BufferRef &buffer) const {
   default:
     break;
   }
-  return number * kApart + buffer.offset;
+  int64_t address = number * kApart + buffer.offset;
+  return {address, address + buffer.reach()};
 }
 
 void Placement::visit(Step &step) {
   llvm::SmallVector<HbmUse> next =
-      usesOf(program, step, [&](const BufferRef &buffer) { return addressOf(buffer); });
+      usesOf(program, step, [&](const BufferRef &buffer) { return placeOf(buffer); });
   if (!step.meets && !uses.allows(next))
     step.meets = changed = true;
   if (step.meets)

@@ -21,10 +21,18 @@ struct HbmUse {
   bool operator==(const HbmUse &) const = default;
 };
 
-/// What a step itself does, without those within it; the sequencer's reads are of
-/// all cores. `addressOf`: where a buffer that is not in VMEM begins.
-llvm::SmallVector<HbmUse> usesOf(const Program &program, const Step &step,
-                                 llvm::function_ref<int64_t(const BufferRef &)> addressOf);
+/// Where a buffer of HBM begins: a slice between two addresses, unless it is known.
+struct HbmPlace {
+  int64_t first = 0, last = 0;
+};
+using PlaceOf = llvm::function_ref<HbmPlace(const BufferRef &)>;
+
+/// How many cores do their part of a step; the others go on.
+int64_t coresOf(const Program &program, const Step &step);
+
+/// What a step itself does, without those within it; what tells where its slices are
+/// is read by all of its cores. `placeOf`: of buffers that are not in VMEM.
+llvm::SmallVector<HbmUse> usesOf(const Program &program, const Step &step, PlaceOf placeOf);
 
 /// What the cores did since they met.
 class UsesSinceMeeting {

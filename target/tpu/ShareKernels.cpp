@@ -41,7 +41,13 @@ int64_t ShareKernels::coresFor(kernel::FuncOp op) const {
   if (auto chosen = op->getAttrOfType<IntegerAttr>(kernel::kCoresAttr);
       chosen && chosen.getInt() == 1)
     return 1;
-  return cyclesOn(op, 1) >= shortest ? program.chip.coresOfDevice() : 1;
+  return cyclesOn(op, 1) >= shortest ? cores : 1;
+}
+
+int64_t ShareKernels::bytesBeside(schedule::LaunchOp launch) const {
+  auto kernel = module.lookupSymbol<kernel::FuncOp>(launch.getKernel());
+  double cycles = cyclesOn(kernel, coresFor(kernel)) / 2 + double(program.timing.dmaLatency);
+  return int64_t(cycles * program.timing.hbmBytesPerCycle);
 }
 
 namespace {
@@ -94,9 +100,10 @@ double Estimate::of(const std::vector<Step> &steps) const {
 
 double ShareKernels::estimate() const {
   OwningOpRef<ModuleOp> copy = module.clone();
-  auto cores = [&](kernel::FuncOp op) { return coresFor(op); };
   if (near)
-    keepNear(*copy, stage, *near, cores);
+    keepNear(
+        *copy, stage, *near, [&](kernel::FuncOp op) { return coresFor(op); },
+        [&](schedule::LaunchOp launch) { return bytesBeside(launch); });
   Program trial;
   trial.chip = program.chip, trial.timing = program.timing;
   llvm::StringMap<uint32_t> numbers;
@@ -122,6 +129,8 @@ double ShareKernels::estimate() const {
 }
 
 void ShareKernels::choose() {
+  if (cores < 2)
+    return;
   double longest = 0, least = 0, best = 0;
   for (auto op : module.getOps<kernel::FuncOp>())
     longest = std::max(longest, cyclesOn(op, 1));

@@ -12,6 +12,8 @@
 
 using namespace spokeshave::runtime::tpu;
 using namespace spokeshave::runtime::tpu::test;
+using spokeshave::tpu::MemoryRef;
+using spokeshave::tpu::SliceStart;
 
 namespace {
 
@@ -101,6 +103,102 @@ TEST(Steps, RacesAreErrors) {
   program.kernels = {incrementKernel(kAt, 1)};
   program.steps = {start(kArgument, kBytes, kAt, 0, true), launch(0)};
   EXPECT_NE(errorOf(program).find("race with a transfer"), std::string::npos);
+}
+
+/// Layer number trip of a buffer of four.
+BufferRef layerOf(BufferRef::Base base) {
+  BufferRef layer{{base, 0, 0, kBytes}};
+  SliceStart start;
+  start.limit = 3, start.stride = kBytes, start.step = 1;
+  layer.starts = {start};
+  return layer;
+}
+
+TEST(Steps, SlicesFollowTheTrip) {
+  Program program = emptyProgram(4 * kBytes);
+  program.kernels = {incrementKernel(kAt, 5)};
+  Step in = start(kArgument, kBytes, kAt, 0, true), out = start(kResult, kBytes, kAt, 1, false);
+  in.buffers[0] = layerOf(kArgument), out.buffers[1] = layerOf(kResult);
+  Step loop;
+  loop.kind = Step::Kind::While, loop.trips = 4;
+  loop.blocks = {{}, {in, waitFor(0), launch(0), out, waitFor(1)}};
+  program.steps = {loop};
+  std::vector<int32_t> from(4096), to(4096);
+  for (int i = 0; i < 4096; ++i)
+    from[i] = i;
+  auto report = simulate(program, {reinterpret_cast<const char *>(from.data())},
+                         {reinterpret_cast<char *>(to.data())});
+  ASSERT_TRUE(bool(report)) << messageOf(report.takeError());
+  for (int i = 0; i < 4096; ++i)
+    ASSERT_EQ(to[i], i + 5);
+  EXPECT_EQ(cyclesOf(program), report->cycles);
+}
+
+TEST(Steps, BoxesAreRunsApart) {
+  // Two runs of a quarter, from the number that the argument begins with: far too
+  // large, so the last place.
+  Program program = emptyProgram(kBytes);
+  Step copy;
+  copy.kind = Step::Kind::Copy;
+  BufferRef box{{kResult, 0, 0, kBytes / 2}};
+  box.rows = 2, box.pitch = kBytes / 2;
+  SliceStart start;
+  start.limit = 1, start.stride = kBytes / 4, start.at = MemoryRef{kArgument, 0, 0, 4};
+  box.starts = {start};
+  copy.buffers = {{{kArgument, 0, 0, kBytes / 2}}, box};
+  program.steps = {copy};
+  std::vector<int32_t> from(1024), to(1024);
+  for (int i = 0; i < 1024; ++i)
+    from[i] = i + 7;
+  auto report = simulate(program, {reinterpret_cast<const char *>(from.data())},
+                         {reinterpret_cast<char *>(to.data())});
+  ASSERT_TRUE(bool(report)) << messageOf(report.takeError());
+  for (int i = 0; i < 1024; ++i)
+    ASSERT_EQ(to[i], i % 512 < 256 ? 0 : i / 512 * 256 + i % 256 + 7);
+  // The number comes from HBM before the copy starts.
+  EXPECT_EQ(report->waitCycles, program.timing.dmaLatency);
+}
+
+TEST(Steps, TheNextTripsTransferIsNotStartedInTheLastOne) {
+  Program program = emptyProgram(4 * kBytes);
+  Step next = start(kArgument, kBytes, kAt, 0, true);
+  next.when = Step::When::NextTrip;
+  Step loop;
+  loop.kind = Step::Kind::While, loop.trips = 4;
+  loop.blocks = {{}, {waitFor(0), next}};
+  program.steps = {start(kArgument, kBytes, kAt, 0, true), loop};
+  SimulationOptions options;
+  options.computeValues = false;
+  auto report = simulate(program, {nullptr}, {nullptr}, options);
+  ASSERT_TRUE(bool(report)) << messageOf(report.takeError());
+  EXPECT_EQ(report->stepTransfers, 4);
+}
+
+TEST(Steps, ARunBringsArgumentsForTheNextOne) {
+  constexpr int64_t kLarge = 1 << 20;
+  Program program = emptyProgram(kLarge);
+  program.kernels = {incrementKernel(0, 2000)};
+  Step first = start(kArgument, kLarge, kAt, 0, true), next = first;
+  first.when = Step::When::FirstRun, next.when = Step::When::NextRun;
+  program.steps = {first,      waitFor(0), start(kResult, kLarge, kAt, 1, false),
+                   waitFor(1), next,       launch(0)};
+  std::vector<char> in(kLarge, 3);
+  for (bool values : {true, false}) {
+    std::vector<char> out(kLarge);
+    SimulationOptions options;
+    options.computeValues = values;
+    auto once = llvm::cantFail(simulate(program, {in.data()}, {out.data()}, options));
+    EXPECT_EQ(once.runs, 1);
+    EXPECT_EQ(once.firstRunCycles, once.cycles);
+    options.repeats = true;
+    auto steady = llvm::cantFail(simulate(program, {in.data()}, {out.data()}, options));
+    EXPECT_EQ(steady.firstRunCycles, once.cycles);
+    EXPECT_EQ(steady.nextRunBytes, kLarge);
+    EXPECT_GE(steady.runs, 2);
+    // All of the transfer is behind the kernel of the run before.
+    EXPECT_LT(steady.cycles, once.cycles - int64_t(kLarge / program.timing.hbmBytesPerCycle));
+    EXPECT_EQ(out, values ? in : std::vector<char>(kLarge));
+  }
 }
 
 } // namespace
