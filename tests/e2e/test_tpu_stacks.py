@@ -162,9 +162,9 @@ def test_what_has_not_all_of_its_place_arrives_in_slices(tmp_path):
     assert sliced["cycles"] < whole["cycles"]
     assert _moved(sliced) == _moved(whole)
     # The same in small: the values.
-    square = ((512, 512), jnp.bfloat16)
-    file = _export(_product_and_sums, (square, square, ((1300, 512), F32)), tmp_path / "q.mlir")
-    chip = "--chip=v5e:vmem=4MiB"
+    square = ((1280, 1280), jnp.bfloat16)
+    file = _export(_product_and_sums, (square, square, ((1700, 512), F32)), tmp_path / "q.mlir")
+    chip = "--chip=v5e:vmem=6MiB"
     assert _time(file, chip)["step_transfers"] == 8
     results = []
     for number, options in enumerate(([], [off])):
