@@ -259,6 +259,9 @@ std::optional<TripNumber> LoopCounters::valueAt(Value scalar, const Affine &affi
 // Counters without readers
 //===----------------------------------------------------------------------===//
 
+/// At most, of an integer.
+static constexpr int64_t kCounterBytes = 8;
+
 /// Whether `op`, with all that is in it, may read bytes of `place`.
 bool LoopCounters::reads(Operation &op, const Place &place) {
   bool found = false;
@@ -335,5 +338,11 @@ void LoopCounters::eraseUnread(ProgramOp program) {
     }
     for (LaunchOp launch : counting)
       launch.erase();
+  }
+  // What such a counter began with.
+  for (auto copy : llvm::make_early_inc_range(program.getOps<CopyOp>())) {
+    Place target = placeOf(copy.getTarget());
+    if (!target.root && target.end - target.begin <= kCounterBytes && !isReadAfter(copy, target))
+      copy.erase();
   }
 }

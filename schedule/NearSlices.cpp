@@ -73,15 +73,17 @@ bool NearAssignment::startInSlices(NearCandidate &candidate) {
 void NearAssignment::transferSlices(NearCandidate &candidate) {
   OpBuilder builder(program.getContext());
   Value far = candidate.piece->values.front();
+  Location loc = candidate.anchor->getLoc();
+  int64_t first = signals;
   for (ArrivingSlice &slice : arriving[&candidate]) {
     builder.setInsertionPoint(slice.reserved->start);
-    Location loc = candidate.anchor->getLoc();
     auto type = MemRefType::get({slice.bytes}, builder.getI8Type());
     Value from = builder.create<ViewOp>(loc, type, far, slice.offset);
     Value to = builder.create<NearOp>(loc, type, slice.reserved->place);
-    builder.create<StartOp>(loc, from, to, signals,
+    builder.create<StartOp>(loc, from, to, signals++,
                             partsAttr(program.getContext(), slice.reserved->parts));
-    builder.setInsertionPoint(candidate.anchor);
-    builder.create<WaitOp>(loc, signals++);
   }
+  builder.setInsertionPoint(candidate.anchor);
+  for (int64_t signal = first; signal < signals; ++signal)
+    builder.create<WaitOp>(loc, signal);
 }

@@ -101,9 +101,10 @@ struct NearMemoryPass : impl::ScheduleNearMemoryBase<NearMemoryPass> {
       return kind == graph::FusionKind::Update || kind == graph::FusionKind::Scatter ||
              kind == graph::FusionKind::While;
     };
-    auto idle = [](LaunchOp) { return int64_t(1) << 20; };
+    auto idle = [](LaunchOp) { return int64_t(1) << 30; };
     for (auto program : module.getOps<ProgramOp>())
-      assignNearMemory(program, {bytes, 0, keep, prefetch, slices, acrossRuns}, {need, updates, idle});
+      assignNearMemory(program, {bytes, 0, keep, prefetch, slices, acrossRuns},
+                       {need, updates, idle});
   }
 };
 } // namespace

@@ -77,12 +77,12 @@ func.func @main(%x: tensor<8xf32>, %w: tensor<5x8xf32>) -> (tensor<i32>, tensor<
 // is computed and copied. A slice that is no run of bytes stays in the kernel.
 // CHECK-LABEL: schedule.program @main
 // CHECK-SAME: (%[[X:.*]]: memref<4x6xf32>, %[[Y:.*]]: memref<1x6xf32>, %[[Z:.*]]: memref<2x1xf32>, %[[I:.*]]: memref<i32>)
+// CHECK: schedule.launch @{{.*}}inputs 2(%[[X]], %[[I]],
 // CHECK: %[[TO:.*]] = schedule.slice %{{.*}} at(%[[I]]) limits [3] strides [24]
 // CHECK: schedule.launch @{{.*}}inputs 1(%[[Y]], %[[TO]])
-// CHECK: %[[BOX:.*]] = schedule.slice %{{.*}} at(%[[I]], %[[I]]) limits [2, 5] strides [24, 4] wraps [0, 0] {pitch = 24 : i64, rows = 2 : i64}
+// CHECK: %[[BOX:.*]] = schedule.slice %{{.*}} at(%[[I]], %[[I]]) limits [5, 2] strides [4, 24] wraps [0, 0] {pitch = 24 : i64, rows = 2 : i64}
 // CHECK: schedule.launch @{{.*}}inputs 1(%[[Z]], %[[PART:.*]])
 // CHECK: schedule.copy %[[PART]] to %[[BOX]]
-// CHECK: schedule.launch @{{.*}}inputs 2(%[[X]], %[[I]],
 // CHECK: schedule.kernel
 func.func @main(%x: tensor<4x6xf32>, %y: tensor<1x6xf32>, %z: tensor<2x1xf32>, %i: tensor<i32>) -> (tensor<4x6xf32>, tensor<4x6xf32>, tensor<2x1xf32>) {
   %0 = graph.fusion update "update"(%a = %x : tensor<4x6xf32>, %b = %y : tensor<1x6xf32>, %j = %i : tensor<i32>) -> tensor<4x6xf32> {

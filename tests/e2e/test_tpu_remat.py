@@ -61,8 +61,10 @@ def test_cheap_values_are_computed_again(step):
 
 
 def test_what_still_does_not_fit_is_an_error(step):
-    for options in ([f"--option=hbm-limit={LIMIT}", "--option=rematerialize=off"],
-                    [f"--option=hbm-limit={TOO_LITTLE}"]):
+    for options in (
+        [f"--option=hbm-limit={LIMIT}", "--option=rematerialize=off"],
+        [f"--option=hbm-limit={TOO_LITTLE}"],
+    ):
         done = _tool("time", *options, step)
         assert done.returncode != 0
         assert "SKS-R001" in done.stderr and "temporaries" in done.stderr

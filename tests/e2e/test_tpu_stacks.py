@@ -134,10 +134,47 @@ def test_the_next_layer_arrives_while_this_one_works(tmp_path):
     results = []
     for number, options in enumerate(([], ["--option=prefetch=off"])):
         out = tmp_path / f"ahead{number}_"
-        _tool("run", "--target=tpu", chip, "--random-args", "--quiet", f"--out={out}", *options,
-              str(file))
+        _tool(
+            "run",
+            "--target=tpu",
+            chip,
+            "--random-args",
+            "--quiet",
+            f"--out={out}",
+            *options,
+            str(file),
+        )
         results.append(np.load(f"{out}0.npy"))
     np.testing.assert_array_equal(*results)
+
+
+def _product_and_sums(a, b, y):
+    return a @ b, jnp.exp(y).sum(1)
+
+
+def test_what_has_not_all_of_its_place_arrives_in_slices(tmp_path):
+    """Beside the product there is room for most of the second kernel's 10 MB."""
+    square = ((2048, 2048), jnp.bfloat16)
+    file = _export(_product_and_sums, (square, square, ((1300, 2048), F32)), tmp_path / "p.mlir")
+    chip, off = "--chip=v5e:vmem=16MiB", "--option=sliced-prefetch=off"
+    sliced, whole = _time(file, chip), _time(file, chip, off)
+    assert sliced["step_transfers"] == 8 and whole["step_transfers"] == 0
+    assert sliced["cycles"] < whole["cycles"]
+    assert _moved(sliced) == _moved(whole)
+    # The same in small: the values.
+    square = ((1280, 1280), jnp.bfloat16)
+    file = _export(_product_and_sums, (square, square, ((1700, 512), F32)), tmp_path / "q.mlir")
+    chip = "--chip=v5e:vmem=6MiB"
+    assert _time(file, chip)["step_transfers"] == 8
+    results = []
+    for number, options in enumerate(([], [off])):
+        out = tmp_path / f"s{number}_"
+        _tool(
+            "run", "--target=tpu", chip, "--random-args", "--quiet", f"--out={out}", *options, file
+        )
+        results.append([np.load(f"{out}{result}.npy") for result in range(2)])
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def _two_products(x, first, second):
@@ -161,8 +198,15 @@ def test_a_run_brings_the_next_ones_first_argument(tmp_path):
     assert "steady state, run" in _tool("time", str(file))
     # One buffer less to fetch leaves the values as they are.
     for number, value in enumerate(("on", "off")):
-        _tool("run", "--target=tpu", "--random-args", "--quiet", f"--out={tmp_path / f'c{number}_'}",
-              f"--option=cross-program-prefetch={value}", str(file))
+        _tool(
+            "run",
+            "--target=tpu",
+            "--random-args",
+            "--quiet",
+            f"--out={tmp_path / f'c{number}_'}",
+            f"--option=cross-program-prefetch={value}",
+            str(file),
+        )
     np.testing.assert_array_equal(np.load(tmp_path / "c0_0.npy"), np.load(tmp_path / "c1_0.npy"))
 
 
