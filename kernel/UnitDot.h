@@ -57,6 +57,7 @@ private:
   void findOutputs();
   void findInputs();
   void choosePlan();
+  bool isExpectedNear(mlir::Value buffer);
   void setBlocks();
   void declareWindows();
   std::optional<AffineBox> boxAt(const Index &linear);

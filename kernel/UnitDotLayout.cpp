@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "kernel/UnitDot.h"
+#include "schedule/NearMemory.h"
 
 using namespace mlir;
 using namespace spokeshave;
@@ -193,6 +194,14 @@ void UnitDotLowering::findInputs() {
     reachesBeyond &= box.has_value();
 }
 
+bool UnitDotLowering::isExpectedNear(Value buffer) {
+  auto argument = dyn_cast_or_null<BlockArgument>(buffer);
+  auto expected = lowering.fusion->getParentOp()->getAttrOfType<DenseI64ArrayAttr>(
+      schedule::kExpectedNearAttr);
+  return argument && expected &&
+         llvm::is_contained(expected.asArrayRef(), int64_t(argument.getArgNumber()) - 1);
+}
+
 void UnitDotLowering::choosePlan() {
   UnitProduct shape;
   shape.batch = view.batch, shape.m = view.m, shape.n = view.n, shape.k = view.k;
@@ -214,6 +223,11 @@ void UnitDotLowering::choosePlan() {
     if (box && box->dims.size() > 1)
       shape.epilogueBytes += 4;
   shape.sumsInOutput = sumsInOutput;
+  shape.leftIsNear = isExpectedNear(left.buffer);
+  shape.rightIsNear = isExpectedNear(right.buffer);
+  shape.outputIsNear = llvm::all_of(
+      llvm::seq<unsigned>(outputs.size()),
+      [&](unsigned number) { return isExpectedNear(emitter.outputBuffer(number)); });
   for (auto [number, input] : llvm::enumerate(lowering.fusion.getBlock().getArguments())) {
     auto box = inputs.find(number);
     Value buffer = emitter.inputBuffer(number);

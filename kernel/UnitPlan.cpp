@@ -112,6 +112,8 @@ double Model::cycles(const UnitPlan &plan) const {
   double out =
       moved(plan.rows, plan.columns, product.outputBytes + product.epilogueBytes, wholeColumns) /
       speed;
+  left *= product.leftIsNear ? 0 : 1, right *= product.rightIsNear ? 0 : 1;
+  out *= product.outputIsNear ? 0 : 1;
   double all = 0;
   if (plan.depthBlocks > 1) {
     // A block's result leaves while the next block begins.

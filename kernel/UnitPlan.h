@@ -28,6 +28,8 @@ struct UnitProduct {
   int64_t wholeBytes = 0;       ///< of buffers that are not in windows
   bool sumsInOutput = false;    ///< no sums beside the result's window
   bool roundsToHalf = false;    ///< results are f16
+  /// Expected in near memory: nothing is moved.
+  bool leftIsNear = false, rightIsNear = false, outputIsNear = false;
 };
 
 /// Tasks are numbered (batch, row block, column block, depth block), the last one

@@ -49,6 +49,10 @@ struct KernelFacts {
   llvm::function_ref<int64_t(LaunchOp)> bytesBeside;
 };
 
+/// Of schedule.kernel: the numbers of the buffers that most of its launches are likely to
+/// find in near memory, so that it may choose its blocks for that.
+constexpr llvm::StringLiteral kExpectedNearAttr = "schedule.expected_near";
+
 /// Rewrites `program`: buffers that are kept become schedule.near, allocated from
 /// the end of the near memory, above what each launch needs for itself; their
 /// transfers from and to far memory become schedule.start and schedule.wait.

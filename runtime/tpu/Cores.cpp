@@ -42,10 +42,11 @@ void Cores::meet() {
   ++meetings;
   meetingCycles += program.timing.coreSync;
   uses.clear();
+  areApart = false;
 }
 
 void Cores::end() {
-  if (!uses.isOfOneCore())
+  if (areApart)
     meet();
 }
 
@@ -70,11 +71,17 @@ llvm::Error Cores::enter(const Step &step, PlaceOf placeOf) {
   if (step.meets)
     meet();
   llvm::SmallVector<HbmUse> next = usesOf(program, step, placeOf);
-  if (!uses.allows(next))
+  // A launch whose cores would need a meeting within it is none.
+  UsesSinceMeeting together;
+  together.add(next);
+  if (!uses.allows(next) || !together.allows(next))
     return makeError(ErrorCode::Internal,
                      "a core uses what another one has used since they met, at " + step.location);
   if (step.blocks.empty())
     uses.add(next);
+  areApart |= llvm::any_of(llvm::drop_begin(step.parts, step.parts.empty() ? 0 : 1),
+                           [](Kernel::Part part) { return part.begin < part.end; }) ||
+              (step.kind == Step::Kind::Launch && program.kernels[step.kernel].cores > 1);
   return llvm::Error::success();
 }
 

@@ -69,6 +69,7 @@ private:
   HbmChannel channel;
   std::vector<std::unique_ptr<Core>> cores;
   spokeshave::tpu::UsesSinceMeeting uses;
+  bool areApart = false; ///< another core than the first did something since they met
   /// Without values a kernel is timed once for each state of the transfers in flight
   /// when it starts, and of the cores' clocks; how long it takes, and what it leaves.
   struct Known {

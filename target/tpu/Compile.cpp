@@ -91,6 +91,7 @@ private:
   llvm::Error keepBuffers(spokeshave::kernel::FuncOp op, Kernel &kernel);
   void describeKernels(const llvm::StringMap<uint32_t> &numbers);
   bool keepsNear() const { return options.keep || options.prefetch; }
+  int64_t coresInUse() const { return options.megacore ? program->chip.coresOfDevice() : 1; }
   std::optional<schedule::NearMemoryOptions> nearOptions() const;
   int64_t scopedBytes();
   int64_t countLaunches();
@@ -250,7 +251,7 @@ std::optional<schedule::NearMemoryOptions> Compilation::nearOptions() const {
   near.slices = options.slicedPrefetch;
   bool isAlone = program->replicas * program->partitions == 1;
   near.acrossRuns = options.prefetch && options.crossProgramPrefetch && isAlone;
-  near.cores = program->chip.coresOfDevice();
+  near.cores = coresInUse();
   return near;
 }
 
@@ -261,14 +262,15 @@ llvm::Error Compilation::lowerToKernels() {
   module.getContext()->loadAllAvailableDialects();
   machine::Machine machine = machineOf(program->chip, program->timing, scopedBytes(), options);
   machine.isAmongKernels = countLaunches() > 1;
+  if (options.keep && countLaunches() > 1)
+    expectNear(module, vmemBytes - scopedBytes());
   if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;
   stage.buffers = options.buffers;
   std::optional<schedule::NearMemoryOptions> near = nearOptions();
-  ShareKernels sharing(module, *program, stage, near,
-                       options.megacore ? program->chip.coresOfDevice() : 1);
+  ShareKernels sharing(module, *program, stage, near, coresInUse());
   sharing.choose();
   auto coresFor = [&](kernel::FuncOp op) { return sharing.coresFor(op); };
   if (near) {

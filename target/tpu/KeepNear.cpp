@@ -116,7 +116,48 @@ void Keeper::specialize(schedule::ProgramOp program) {
       kernel.erase();
 }
 
+/// A value between kernels, what a loop uses again, or an argument that is not read first.
+/// A layer of a stack is another one in each trip.
+bool isLikelyNear(schedule::LaunchOp launch, Value buffer, bool isFirst, int64_t bytes) {
+  while (auto view = buffer.getDefiningOp<schedule::ViewOp>())
+    buffer = view.getSource();
+  if (buffer.getDefiningOp<schedule::SliceOp>())
+    return false;
+  bool isSmall = schedule::byteSizeOf(cast<MemRefType>(buffer.getType())) <= bytes / 4;
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto program = launch->getParentOfType<schedule::ProgramOp>();
+  bool isResult = argument && argument.getArgNumber() >= program.getNumArguments();
+  bool isMoved = isResult || (argument && isFirst);
+  return isSmall && (!isMoved || launch->getParentOfType<schedule::WhileOp>());
+}
+
 } // namespace
+
+void tpu::expectNear(ModuleOp module, int64_t bytes) {
+  struct Votes {
+    int64_t launches = 0;
+    SmallVector<int64_t> near;
+  };
+  llvm::StringMap<Votes> votes;
+  bool isFirst = true;
+  module.walk([&](schedule::LaunchOp launch) {
+    Votes &kernel = votes[launch.getKernel()];
+    ++kernel.launches;
+    kernel.near.resize(launch.getBuffers().size());
+    for (auto [i, buffer] : llvm::enumerate(launch.getBuffers()))
+      kernel.near[i] += isLikelyNear(launch, buffer, isFirst, bytes);
+    isFirst = false;
+  });
+  for (auto kernel : module.getOps<schedule::KernelOp>()) {
+    const Votes &found = votes[kernel.getSymName()];
+    SmallVector<int64_t> expected;
+    for (auto [i, near] : llvm::enumerate(found.near))
+      if (2 * near > found.launches)
+        expected.push_back(i);
+    kernel->setAttr(schedule::kExpectedNearAttr,
+                    DenseI64ArrayAttr::get(module.getContext(), expected));
+  }
+}
 
 void tpu::keepNear(ModuleOp module, const kernel::StageOptions &stage,
                    const schedule::NearMemoryOptions &options, CoresOf coresOf,

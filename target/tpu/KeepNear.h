@@ -16,6 +16,10 @@ namespace spokeshave::tpu {
 /// The cores of the device that may share a kernel.
 using CoresOf = llvm::function_ref<int64_t(kernel::FuncOp)>;
 
+/// Before kernels are lowered: tells those in `module` which of their buffers are likely
+/// to stay in VMEM, of which `bytes` are for values (schedule::kExpectedNearAttr).
+void expectNear(mlir::ModuleOp module, int64_t bytes);
+
 /// Chooses what stays in VMEM between the launches of the program in `module` and
 /// tells its kernels (near_offsets): one that is launched with buffers in different
 /// places becomes several, each with an attribute `tpu.origin` that names the first.

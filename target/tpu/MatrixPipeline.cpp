@@ -426,7 +426,7 @@ SmallVector<Value> Pipeline::advance(ValueRange in) {
 
 /// Several steps are one trip of the loop, where they are short.
 SmallVector<Value> Pipeline::advanceAll(SmallVector<Value> state, int64_t steps) {
-  int64_t cycles = slots * slotCycles(timing, pushCycles, split);
+  int64_t cycles = slots * slotCycles(timing, pushCost, split);
   int64_t perTrip = std::clamp<int64_t>(kTripCycles / cycles, 1, steps);
   auto loop = builder.create<scf::ForOp>(loc, constant(0), constant(steps / perTrip), constant(1),
                                          state);

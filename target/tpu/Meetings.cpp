@@ -13,6 +13,14 @@
 
 using namespace spokeshave::tpu;
 
+/// Cores that work at all.
+static int64_t coresAtWork(const Program &program) {
+  int64_t cores = 1;
+  for (const Kernel &kernel : program.kernels)
+    cores = std::max(cores, kernel.cores);
+  return cores;
+}
+
 int64_t spokeshave::tpu::coresOf(const Program &program, const Step &step) {
   switch (step.kind) {
   case Step::Kind::Launch:
@@ -21,8 +29,7 @@ int64_t spokeshave::tpu::coresOf(const Program &program, const Step &step) {
     return std::max<int64_t>(1, step.parts.size());
   case Step::Kind::While:
   case Step::Kind::Case:
-  case Step::Kind::Wait:
-    return program.chip.coresOfDevice();
+    return coresAtWork(program);
   default:
     return 1;
   }
@@ -37,7 +44,8 @@ llvm::SmallVector<HbmUse> spokeshave::tpu::usesOf(const Program &program, const 
     if (buffer.rows > 1) // all between its rows as well
       begin = 0, end = buffer.extent();
     HbmPlace place = placeOf(buffer);
-    uses.push_back({core, place.first + begin, place.last + end, writes});
+    uses.push_back(
+        {core, place.first + begin, place.last + end, writes, place.stride, end - begin});
   };
   int64_t cores = coresOf(program, step);
   for (auto [i, buffer] : llvm::enumerate(step.buffers)) {
@@ -72,10 +80,27 @@ llvm::SmallVector<HbmUse> spokeshave::tpu::usesOf(const Program &program, const 
   return uses;
 }
 
+/// Of two layers of one stack what matters is where in their layers they lie.
+bool HbmUse::meets(const HbmUse &other) const {
+  if (begin >= other.end || other.begin >= end)
+    return false;
+  if (stride == 0 || stride != other.stride)
+    return true;
+  int64_t apart = ((other.begin - begin) % stride + stride) % stride;
+  return apart < bytes || apart + other.bytes > stride;
+}
+
+bool HbmUse::holds(const HbmUse &other) const {
+  bool isSame = stride == 0 || (stride == other.stride && bytes == other.bytes &&
+                                begin == other.begin);
+  return core == other.core && writes >= other.writes && isSame && begin <= other.begin &&
+         other.end <= end;
+}
+
 bool UsesSinceMeeting::allows(llvm::ArrayRef<HbmUse> next) const {
   return llvm::none_of(next, [&](const HbmUse &a) {
     return llvm::any_of(uses, [&](const HbmUse &b) {
-      return a.core != b.core && (a.writes || b.writes) && a.begin < b.end && b.begin < a.end;
+      return a.core != b.core && (a.writes || b.writes) && a.meets(b);
     });
   });
 }
@@ -83,11 +108,7 @@ bool UsesSinceMeeting::allows(llvm::ArrayRef<HbmUse> next) const {
 bool UsesSinceMeeting::add(llvm::ArrayRef<HbmUse> next) {
   bool grows = false;
   for (const HbmUse &use : next) {
-    bool isKnown = llvm::any_of(uses, [&](const HbmUse &old) {
-      return old.core == use.core && old.writes >= use.writes && old.begin <= use.begin &&
-             use.end <= old.end;
-    });
-    if (!isKnown)
+    if (llvm::none_of(uses, [&](const HbmUse &old) { return old.holds(use); }))
       uses.push_back(use), grows = true;
   }
   return grows;
@@ -103,6 +124,10 @@ public:
 private:
   void visit(Step &step);
   void loop(Step &step);
+  bool allowsBody(const Step &step) const;
+  llvm::SmallVector<HbmUse> usesIn(const Step &step) const {
+    return usesOf(program, step, [&](const BufferRef &buffer) { return placeOf(buffer); });
+  }
   HbmPlace placeOf(const BufferRef &buffer) const;
 
   Program &program;
@@ -131,12 +156,12 @@ HbmPlace Placement::placeOf(const BufferRef &buffer) const {
     break;
   }
   int64_t address = number * kApart + buffer.offset;
-  return {address, address + buffer.reach()};
+  int64_t stride = buffer.starts.size() == 1 ? buffer.starts.front().stride : 0;
+  return {address, address + buffer.reach(), stride};
 }
 
 void Placement::visit(Step &step) {
-  llvm::SmallVector<HbmUse> next =
-      usesOf(program, step, [&](const BufferRef &buffer) { return placeOf(buffer); });
+  llvm::SmallVector<HbmUse> next = usesIn(step);
   if (!step.meets && !uses.allows(next))
     step.meets = changed = true;
   if (step.meets)
@@ -144,6 +169,15 @@ void Placement::visit(Step &step) {
   // What the sequencer read it has by the time that the cores go on.
   if (step.blocks.empty())
     uses.add(next);
+}
+
+/// Whether nothing in the loop uses what another core used before it.
+bool Placement::allowsBody(const Step &step) const {
+  return llvm::all_of(step.blocks, [&](const std::vector<Step> &block) {
+    return llvm::all_of(block, [&](const Step &inner) {
+      return uses.allows(usesIn(inner)) && allowsBody(inner);
+    });
+  });
 }
 
 void Placement::loop(Step &step) {
@@ -169,7 +203,16 @@ void Placement::loop(Step &step) {
 }
 
 void Placement::walk(std::vector<Step> &steps) {
-  for (Step &step : steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].kind == Step::Kind::While && !allowsBody(steps[i])) {
+      // Once before the loop, rather than in each trip.
+      Step meeting;
+      meeting.kind = Step::Kind::Meet, meeting.meets = true;
+      meeting.location = steps[i].location;
+      steps.insert(steps.begin() + i, std::move(meeting));
+      changed = true;
+    }
+    Step &step = steps[i];
     if (step.kind == Step::Kind::While) {
       loop(step);
     } else if (step.kind == Step::Kind::Case) {
@@ -190,6 +233,6 @@ void Placement::walk(std::vector<Step> &steps) {
 } // namespace
 
 void spokeshave::tpu::placeMeetings(Program &program) {
-  if (llvm::any_of(program.kernels, [](const Kernel &kernel) { return kernel.cores > 1; }))
+  if (coresAtWork(program) > 1)
     Placement(program).walk(program.steps);
 }

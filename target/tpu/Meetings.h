@@ -18,12 +18,17 @@ namespace spokeshave::tpu {
 struct HbmUse {
   int64_t core = 0, begin = 0, end = 0;
   bool writes = false;
+  /// If not 0: no more than `bytes`, at the begin or some strides behind it.
+  int64_t stride = 0, bytes = 0;
+  bool meets(const HbmUse &other) const;
+  bool holds(const HbmUse &other) const;
   bool operator==(const HbmUse &) const = default;
 };
 
-/// Where a buffer of HBM begins: a slice between two addresses, unless it is known.
+/// Where a buffer of HBM begins: a slice, unless it is known, between two addresses; if
+/// there is a stride, some of these behind the first.
 struct HbmPlace {
-  int64_t first = 0, last = 0;
+  int64_t first = 0, last = 0, stride = 0;
 };
 using PlaceOf = llvm::function_ref<HbmPlace(const BufferRef &)>;
 
@@ -43,9 +48,6 @@ public:
   bool add(llvm::ArrayRef<HbmUse> next);
   bool add(const UsesSinceMeeting &other) { return add(other.uses); }
   void clear() { uses.clear(); }
-  bool isOfOneCore() const {
-    return llvm::all_of(uses, [](const HbmUse &use) { return use.core == 0; });
-  }
 
 private:
   std::vector<HbmUse> uses;

@@ -91,7 +91,8 @@ struct Step {
     Case,
     Collective,
     Start,
-    Wait
+    Wait,
+    Meet ///< nothing but that the cores meet
   } kind = Kind::Launch;
   uint32_t kernel = 0; ///< Launch
   /// Launch; Copy, Start: source, target; While, Case: predicate; Collective: operand,

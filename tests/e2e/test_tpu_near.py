@@ -45,11 +45,27 @@ def _branches(x, y):
     return z.T @ z, jnp.cumsum(z, 0)
 
 
+def _turned(x, y):
+    """Other halves of what the first kernels make are read by the later ones."""
+    z = jnp.exp(x) * y
+    u = jax.nn.softmax(z, axis=-1)
+    return (u - z.mean(-1, keepdims=True)).T, (u * z).sum(0), jnp.tanh(u.T @ z), u @ z
+
+
+def _until(x, w):
+    """A loop that data ends."""
+    return lax.while_loop(
+        lambda s: s[1].max() < 6.0, lambda s: (s[0] + 1, jnp.tanh(s[1] @ w) + s[1] + 0.1), (0, x)
+    )
+
+
 PROGRAMS = {
     "layers": (_layers, (48, 64), (64, 96), (96, 40)),
     "scan": (_scan, (24, 48), (5, 48, 48)),
     "cache": (_cache, (6, 130), (4, 130)),
     "branches": (_branches, (33, 70), (33, 70)),
+    "turned": (_turned, (256, 256), (256, 256)),
+    "until": (_until, (64, 64), (64, 64)),
 }
 
 
@@ -80,12 +96,13 @@ def _results(file, out, *options):
     return [np.load(path) for path in sorted(out.parent.glob(f"{out.name}*.npy"))]
 
 
+@pytest.mark.parametrize("chip", ["v5e", "v5p"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_values_do_not_depend_on_where_they_are(program, tmp_path, name):
+def test_values_do_not_depend_on_where_they_are(program, tmp_path, name, chip):
     file = program(name)
-    apart = _results(file, tmp_path / "apart", *OFF)
+    apart = _results(file, tmp_path / "apart", f"--chip={chip}", *OFF)
     for number, options in enumerate(([], OFF[:1], OFF[1:])):
-        near = _results(file, tmp_path / f"near{number}_", *options)
+        near = _results(file, tmp_path / f"near{number}_", f"--chip={chip}", *options)
         assert len(near) == len(apart) > 0
         for ours, theirs in zip(near, apart, strict=True):
             np.testing.assert_array_equal(ours, theirs)
@@ -93,7 +110,7 @@ def test_values_do_not_depend_on_where_they_are(program, tmp_path, name):
     _tool("run", "--level=reference", "--random-args", "--quiet", f"--out={tmp_path / 'ref'}", file)
     for number, ours in enumerate(apart):
         theirs = np.load(tmp_path / f"ref{number}.npy")
-        assert np.abs(ours - theirs).mean() < 2e-2 * np.abs(theirs).mean()
+        assert np.abs(ours - theirs).mean() <= 2e-2 * np.abs(theirs).mean()
 
 
 def test_a_carried_value_is_not_moved(program):
@@ -108,10 +125,31 @@ def test_a_carried_value_is_not_moved(program):
     assert near["step_transfers"] > 0 and apart["step_transfers"] == 0
 
 
-def test_two_cores_keep_nothing(program):
-    assert (
-        json.loads(_tool("time", "--json", "--chip=v5p", program("layers")))["step_transfers"] == 0
+def _layers_on_two_cores(h, w):
+    return lax.fori_loop(0, 16, lambda i, h: jax.nn.relu(h @ w), h)
+
+
+@pytest.fixture
+def layers(tmp_path):
+    arguments = [jax.ShapeDtypeStruct((1024, 1024), jnp.bfloat16)] * 2
+    exported = export.export(jax.jit(_layers_on_two_cores), platforms=["cpu"])(*arguments)
+    file = tmp_path / "layers.mlir"
+    file.write_bytes(exported.mlir_module_serialized)
+    return str(file)
+
+
+def test_two_cores_keep_their_rows_and_do_not_wait(layers):
+    both, one, far = (
+        json.loads(_tool("time", "--json", "--chip=v5p", *options, layers))
+        for options in ([], ["--option=megacore=off"], OFF)
     )
+    assert both["cycles"] < 0.75 * one["cycles"]
+    assert both["cycles"] < 0.7 * far["cycles"]
+    # After the last layer alone; far, once more for what was copied before the loop: each
+    # core fetches rows that it wrote itself.
+    assert both["meetings"] == 1 and far["meetings"] == 2
+    products = [k for k in both["kernels"] if k["kind"] == "dot"]
+    assert all(k["cores"] == 2 and k["hbm_bytes"] == 0 for k in products)
 
 
 def test_blocks_of_a_value_that_is_changed_in_place(tmp_path):

@@ -51,3 +51,21 @@ def test_streams_reach_the_bandwidth_of_streams(name, chip):
 def test_optimisations_gain(name, chip, settings, least):
     on, off = _report(name, chip), _report(name, chip, **settings)
     assert off["cycles"] > least * on["cycles"]
+
+
+# What libtpu 0.0.51 estimates (docs/tpu-libtpu.md), without transfers.
+@pytest.mark.parametrize(
+    ("name", "chip", "estimate"),
+    [
+        ("matmul_bf16_4096", "v5e", 1083068),
+        ("matmul_bf16_4096", "v5p", 544925),
+        ("matmul_bf16_4096", "v6e", 301616),
+        ("matmul_int8_4096", "v5e", 542476),
+        ("matmul_int8_4096", "v5p", 275123),
+        ("matmul_int8_4096", "v6e", 226614),
+        ("scan_mlp", "v5e", 612160),
+        ("scan_mlp", "v6e", 273984),
+    ],
+)
+def test_products_take_what_libtpu_estimates(name, chip, estimate):
+    assert _report(name, chip)["cycles"] <= 1.05 * estimate

@@ -199,6 +199,12 @@ def summary(program: str, report: dict[str, Any], kernels: list[Kernel]) -> list
     if report["wait_cycles"]:
         share = report["wait_cycles"] / max(1, report["cycles"])
         lines.append(f"the program waits {share:.1%} for transfers that it started ahead")
+    if report["meetings"]:
+        share = report["meeting_cycles"] / max(1, report["cycles"])
+        lines.append(
+            f"the cores meet {report['meetings']} times, where one needs what the other made or the"
+            f" program ends: {share:.1%}"
+        )
     if report["assumed_decisions"]:
         lines.append(
             f"{report['assumed_decisions']} loops or branches that data decides were assumed"

@@ -157,6 +157,8 @@ def measured(report: dict[str, Any]) -> dict[str, Any]:
         bounds["copies"] = report["copy_cycles"] / max(1, report["cycles"])
     if report["wait_cycles"]:
         bounds["transfers"] = report["wait_cycles"] / max(1, report["cycles"])
+    if report["meeting_cycles"]:
+        bounds["meetings of cores"] = report["meeting_cycles"] / max(1, report["cycles"])
     return {
         "microseconds": report["microseconds"],
         "cycles": report["cycles"],

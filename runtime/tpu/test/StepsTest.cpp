@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/tpu/test/MakeProgram.h"
+#include "target/tpu/Meetings.h"
 
 #include "gtest/gtest.h"
 
@@ -13,7 +14,9 @@
 using namespace spokeshave::runtime::tpu;
 using namespace spokeshave::runtime::tpu::test;
 using spokeshave::tpu::MemoryRef;
+using spokeshave::tpu::placeMeetings;
 using spokeshave::tpu::SliceStart;
+using spokeshave::tpu::timingOf;
 
 namespace {
 
@@ -199,6 +202,150 @@ TEST(Steps, ARunBringsArgumentsForTheNextOne) {
     EXPECT_LT(steady.cycles, once.cycles - int64_t(kLarge / program.timing.hbmBytesPerCycle));
     EXPECT_EQ(out, values ? in : std::vector<char>(kLarge));
   }
+}
+
+/// Of a device of two cores: a kernel that each core runs on its half of what is kept.
+Program sharedProgram() {
+  Program program = emptyProgram(kBytes);
+  program.chip = llvm::cantFail(spokeshave::machine::loadChip("v5p"));
+  program.timing = timingOf(program.chip);
+  program.kernels = {incrementKernel(kAt, 3), incrementKernel(kAt, 3)};
+  program.kernels[0].cores = 2;
+  program.steps = {start(kArgument, kBytes, kAt, 0, true), waitFor(0), launch(0), launch(0),
+                   start(kResult, kBytes, kAt, 1, false),  waitFor(1)};
+  for (size_t i : {0, 4})
+    program.steps[i].parts = {{0, kBytes / 2}, {kBytes / 2, kBytes}};
+  return program;
+}
+
+TEST(Cores, EachKeepsItsPart) {
+  Program program = sharedProgram();
+  std::vector<int32_t> in(1024, 5), out(1024);
+  auto report = simulate(program, {reinterpret_cast<const char *>(in.data())},
+                         {reinterpret_cast<char *>(out.data())});
+  ASSERT_TRUE(bool(report)) << messageOf(report.takeError());
+  EXPECT_EQ(out, std::vector<int32_t>(1024, 11));
+  // They meet at the end alone.
+  EXPECT_EQ(report->meetings, 1);
+  EXPECT_EQ(report->meetingCycles, program.timing.coreSync);
+  EXPECT_EQ(cyclesOf(program), report->cycles);
+  program.steps[3].meets = true;
+  EXPECT_NEAR(cyclesOf(program), report->cycles + program.timing.coreSync,
+              program.timing.dmaIssue);
+}
+
+TEST(Cores, GoOnWithoutEachOther) {
+  Program program = sharedProgram();
+  program.steps = {launch(0), launch(0)};
+  int64_t both = cyclesOf(program);
+  // What the first core does alone keeps the other one until they meet only.
+  program.steps = {launch(1), launch(0)};
+  EXPECT_EQ(cyclesOf(program), both);
+}
+
+TEST(Cores, UsingWhatAnotherOneMadeIsAnError) {
+  for (bool values : {true, false}) {
+    // The second core reads what the first one wrote.
+    Program program = sharedProgram();
+    program.steps = {start(kResult, kBytes, kAt, 0, false), waitFor(0),
+                     start(kResult, kBytes, kAt, 1, true), waitFor(1)};
+    program.steps[2].parts = {{0, 0}, {0, kBytes}};
+    EXPECT_NE(errorOf(program, values).find("since they met"), std::string::npos);
+    placeMeetings(program);
+    EXPECT_EQ(errorOf(program, values), "");
+    EXPECT_TRUE(program.steps[2].meets);
+    EXPECT_FALSE(program.steps[3].meets);
+  }
+}
+
+TEST(Cores, MeetingsOfLoops) {
+  // A core reads in the next trip what the other one writes in this one.
+  Program program = sharedProgram();
+  Step loop;
+  loop.kind = Step::Kind::While, loop.trips = 3;
+  loop.blocks.resize(2);
+  loop.blocks[1] = {start(kResult, kBytes, kAt, 0, true), waitFor(0),
+                    start(kResult, kBytes, kAt, 1, false), waitFor(1)};
+  loop.blocks[1][0].parts = {{0, 0}, {0, kBytes}};
+  program.steps = {loop};
+  placeMeetings(program);
+  EXPECT_TRUE(program.steps[0].blocks[1][0].meets);
+  EXPECT_TRUE(program.steps[0].blocks[1][2].meets);
+  EXPECT_EQ(errorOf(program), "");
+  // What was written before the loop is met for before it.
+  program.steps = {start(kResult, kBytes, kAt, 1, false), waitFor(1), loop};
+  program.steps[2].blocks[1].resize(2);
+  placeMeetings(program);
+  ASSERT_EQ(program.steps.size(), 4u);
+  EXPECT_EQ(program.steps[2].kind, Step::Kind::Meet);
+  EXPECT_FALSE(program.steps[3].blocks[1][0].meets);
+  EXPECT_EQ(errorOf(program), "");
+  // Not where nothing is written.
+  program = sharedProgram();
+  program.steps = {loop};
+  program.steps[0].blocks[1].resize(2);
+  placeMeetings(program);
+  EXPECT_FALSE(program.steps[0].blocks[1][0].meets);
+}
+
+TEST(Cores, MeetingsOfLayers) {
+  // Each core writes its half of a layer in each trip.
+  Program program = sharedProgram();
+  Step out = start(kResult, kBytes / 4, kAt, 0, false);
+  SliceStart trip;
+  trip.limit = 3, trip.stride = kBytes / 4, trip.step = 1;
+  out.buffers[1].starts = {trip};
+  out.parts = {{0, kBytes / 8}, {kBytes / 8, kBytes / 4}};
+  Step loop;
+  loop.kind = Step::Kind::While, loop.trips = 4;
+  loop.blocks = {{}, {out, waitFor(0)}};
+  program.steps = {loop};
+  placeMeetings(program);
+  EXPECT_FALSE(program.steps[0].blocks[1][0].meets);
+  EXPECT_EQ(errorOf(program), "");
+  // The halves change places in each layer: what a core wrote another one may read.
+  Step in = start(kResult, kBytes / 4, kAt + kBytes, 1, true);
+  in.buffers[0].starts = {trip};
+  in.parts = {{kBytes / 8, kBytes / 4}, {0, kBytes / 8}};
+  loop.blocks[1] = {out, waitFor(0), in, waitFor(1)};
+  program.steps = {loop};
+  EXPECT_NE(errorOf(program).find("since they met"), std::string::npos);
+  placeMeetings(program);
+  EXPECT_TRUE(program.steps[0].blocks[1][2].meets);
+  EXPECT_EQ(errorOf(program), "");
+}
+
+TEST(Cores, AllMeetForWhatTellsWhereASliceIs) {
+  // The first core writes the number of the layer that both read.
+  Program program = sharedProgram();
+  Step out = start(kResult, kBytes / 4, kAt, 0, false), in = start(kArgument, kBytes / 4, kAt, 1, true);
+  SliceStart number;
+  number.limit = 3, number.stride = kBytes / 4, number.at = MemoryRef{kResult, 0, 0, 4};
+  in.buffers[0].starts = {number};
+  in.parts = {{0, kBytes / 8}, {kBytes / 8, kBytes / 4}};
+  program.steps = {out, waitFor(0), in, waitFor(1)};
+  EXPECT_NE(errorOf(program).find("since they met"), std::string::npos);
+  placeMeetings(program);
+  EXPECT_TRUE(program.steps[2].meets);
+  EXPECT_EQ(errorOf(program), "");
+}
+
+TEST(Cores, ARunBringsBothPartsForTheNextOne) {
+  Program program = sharedProgram();
+  program.steps[0].when = Step::When::FirstRun;
+  Step next = program.steps[0];
+  next.when = Step::When::NextRun;
+  program.steps.push_back(next);
+  std::vector<int32_t> in(1024, 5), out(1024);
+  SimulationOptions options;
+  options.repeats = true;
+  auto report = llvm::cantFail(simulate(program, {reinterpret_cast<const char *>(in.data())},
+                                        {reinterpret_cast<char *>(out.data())}, options));
+  EXPECT_GE(report.runs, 2);
+  EXPECT_EQ(out, std::vector<int32_t>(1024, 11));
+  options.computeValues = false;
+  auto timed = llvm::cantFail(simulate(program, {nullptr}, {nullptr}, options));
+  EXPECT_EQ(timed.cycles, report.cycles);
 }
 
 } // namespace
