@@ -24,24 +24,6 @@ Index UnitDotLowering::makeProbe(int64_t extent) {
   return emitter.space().variable(any, 0, std::max<int64_t>(extent - 1, 1));
 }
 
-/// A batch that is several dimensions of what a factor is reshaped from: heads of
-/// sequences, which need not lie beside each other there.
-static SmallVector<int64_t> batchBeneath(Value factor, int64_t batch) {
-  SmallVector<int64_t> extents;
-  auto reshape = factor.getDefiningOp<hlo::ReshapeOp>();
-  if (!reshape)
-    return extents;
-  int64_t product = 1;
-  for (int64_t extent : typeOf(reshape.getOperand()).getShape()) {
-    if (product == batch)
-      break;
-    product *= extent;
-    if (extent > 1)
-      extents.push_back(extent);
-  }
-  return product == batch ? extents : SmallVector<int64_t>();
-}
-
 /// Variables that stand for any batch, row, column and step of k. No code remains
 /// of them.
 void UnitDotLowering::makeProbes() {
@@ -50,10 +32,6 @@ void UnitDotLowering::makeProbes() {
       batchExtents.push_back(extent);
   if (view.batchExtents.empty() && view.batch > 1)
     batchExtents.push_back(view.batch);
-  for (Value factor : {view.right, view.left})
-    if (batchExtents.size() == 1)
-      if (auto extents = batchBeneath(factor, view.batch); extents.size() > 1)
-        batchExtents = extents;
   int64_t stride = view.batch;
   for (int64_t extent : batchExtents) {
     stride /= extent;

@@ -243,13 +243,13 @@ def _decode(weights, keys, values, position, x):
         batch, width = h.shape
         q, k, v = jnp.split(_norm(h) @ w["qkv"], 3, -1)
         q, k, v = (t.reshape(batch, HEADS, width // HEADS) for t in (q, k, v))
-        k_cache = lax.dynamic_update_slice(k_cache, k[:, None], (0, position, 0, 0))
-        v_cache = lax.dynamic_update_slice(v_cache, v[:, None], (0, position, 0, 0))
-        scores = jnp.einsum("bhd,bthd->bht", q, k_cache, preferred_element_type=F32)
-        seen = jnp.arange(k_cache.shape[1]) <= position
+        k_cache = lax.dynamic_update_slice(k_cache, k[:, :, None], (0, 0, position, 0))
+        v_cache = lax.dynamic_update_slice(v_cache, v[:, :, None], (0, 0, position, 0))
+        scores = jnp.einsum("bhd,bhtd->bht", q, k_cache, preferred_element_type=F32)
+        seen = jnp.arange(k_cache.shape[2]) <= position
         scores = jnp.where(seen, scores * q.shape[-1] ** -0.5, -1e30)
         attention = jax.nn.softmax(scores, -1).astype(h.dtype)
-        mixed = jnp.einsum("bht,bthd->bhd", attention, v_cache)
+        mixed = jnp.einsum("bht,bhtd->bhd", attention, v_cache)
         return _mlp(w, h + mixed.reshape(h.shape) @ w["out"]), (k_cache, v_cache)
 
     return lax.scan(layer, x, (weights, keys, values))
@@ -272,7 +272,7 @@ def test_a_language_model_is_timed(chip, step, tmp_path):
         arguments = (weights, jax.ShapeDtypeStruct((batch, length, WIDTH), bf16))
         function = _forward
     else:
-        cache = jax.ShapeDtypeStruct((LAYERS, batch, length, HEADS, WIDTH // HEADS), bf16)
+        cache = jax.ShapeDtypeStruct((LAYERS, batch, HEADS, length, WIDTH // HEADS), bf16)
         position = jax.ShapeDtypeStruct((), I32)
         arguments = (weights, cache, cache, position, jax.ShapeDtypeStruct((batch, WIDTH), bf16))
         function = _decode

@@ -40,6 +40,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "no prefetch in slices": {"sliced-prefetch": "off"},
     "no prefetch for the next run": {"cross-program-prefetch": "off"},
     "stacks as a whole, not their layers": {"slice-stacks": "off"},
+    "nothing computed again for HBM (all of these fit)": {"rematerialize": "off"},
     "neither": {"keep": "off", "prefetch": "off"},
     "one core works alone": {"megacore": "off"},
     "no fusion": {"fusion": "off"},
