@@ -107,8 +107,8 @@ private:
   OpBuilder builder;
   Location loc;
   int64_t tasks;
-  int64_t share;    ///< tasks of each core; the last one's may be fewer
-  Value begin, end; ///< of this core's tasks
+  int64_t share;              ///< tasks of each core; the last one's may be fewer
+  Value begin, end;           ///< of this core's tasks
   SmallVector<int64_t> parts; ///< of the buffers, see StageNeed
   SmallVector<Staged> buffers;
   scf::ForOp loop;

@@ -174,8 +174,8 @@ void UnitDotLowering::findInputs() {
 
 bool UnitDotLowering::isExpectedNear(Value buffer) {
   auto argument = dyn_cast_or_null<BlockArgument>(buffer);
-  auto expected = lowering.fusion->getParentOp()->getAttrOfType<DenseI64ArrayAttr>(
-      schedule::kExpectedNearAttr);
+  auto expected =
+      lowering.fusion->getParentOp()->getAttrOfType<DenseI64ArrayAttr>(schedule::kExpectedNearAttr);
   return argument && expected &&
          llvm::is_contained(expected.asArrayRef(), int64_t(argument.getArgNumber()) - 1);
 }
@@ -203,9 +203,9 @@ void UnitDotLowering::choosePlan() {
   shape.sumsInOutput = sumsInOutput;
   shape.leftIsNear = isExpectedNear(left.buffer);
   shape.rightIsNear = isExpectedNear(right.buffer);
-  shape.outputIsNear = llvm::all_of(
-      llvm::seq<unsigned>(outputs.size()),
-      [&](unsigned number) { return isExpectedNear(emitter.outputBuffer(number)); });
+  shape.outputIsNear = llvm::all_of(llvm::seq<unsigned>(outputs.size()), [&](unsigned number) {
+    return isExpectedNear(emitter.outputBuffer(number));
+  });
   for (auto [number, input] : llvm::enumerate(lowering.fusion.getBlock().getArguments())) {
     auto box = inputs.find(number);
     Value buffer = emitter.inputBuffer(number);

@@ -18,8 +18,8 @@ namespace {
 void extend(ByteRange &range, ByteRange by) {
   if (by.isEmpty())
     return;
-  range = range.isEmpty() ? by : ByteRange{std::min(range.begin, by.begin),
-                                           std::max(range.end, by.end)};
+  range = range.isEmpty() ? by
+                          : ByteRange{std::min(range.begin, by.begin), std::max(range.end, by.end)};
 }
 
 /// Where in its piece a buffer begins.

@@ -104,9 +104,10 @@ private:
   void addStep(const runtime::tpu::StepSlice &step) {
     using Kind = runtime::tpu::StepSlice::Kind;
     bool isCollective = step.kind == Kind::Collective;
-    std::string name = isCollective              ? program.collectives[step.collective].name
-                       : step.kind == Kind::Copy ? "copy"
-                                                 : "wait for a transfer";
+    std::string name = isCollective                 ? program.collectives[step.collective].name
+                       : step.kind == Kind::Copy    ? "copy"
+                       : step.kind == Kind::Meeting ? "meeting of the cores"
+                                                    : "wait for a transfer";
     unsigned track =
         isCollective ? laneOf("links", linkEnds, step.begin, step.end) : trackOf("steps");
     timeline.slices.push_back({track,

@@ -224,9 +224,10 @@ void PlaneWriter::addLines() {
   for (const runtime::tpu::StepSlice &slice : trace.steps) {
     using Kind = runtime::tpu::StepSlice::Kind;
     bool isCollective = slice.kind == Kind::Collective;
-    std::string name = isCollective               ? program.collectives[slice.collective].name
-                       : slice.kind == Kind::Copy ? "copy"
-                                                  : "wait";
+    std::string name = isCollective                  ? program.collectives[slice.collective].name
+                       : slice.kind == Kind::Copy    ? "copy"
+                       : slice.kind == Kind::Meeting ? "meeting"
+                                                     : "wait";
     uint64_t number = metadataOf(name, [&] {
       return std::move(ProtoMessage()
                            .string(metadata::name, llvm::formatv("%{0} = {0}", name).str())

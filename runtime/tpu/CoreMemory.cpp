@@ -399,8 +399,7 @@ int64_t Core::waitForStep(int64_t semaphore) {
   cycle = dma.wait(kStepSemaphores + semaphore, cycle, &done);
   if (options.trace)
     for (TransferSlice &slice : options.trace->transfers)
-      if (slice.kernel < 0 && slice.core == number && slice.end == 0 &&
-          slice.location == semaphore)
+      if (slice.kernel < 0 && slice.core == number && slice.end == 0 && slice.location == semaphore)
         slice.end = done;
   return cycle - begin;
 }

@@ -37,8 +37,11 @@ void Cores::advance(int64_t cycles, int64_t count) {
     core->advance(cycles);
 }
 
-void Cores::meet() {
-  waitUntil(now() + program.timing.coreSync, cores.size());
+void Cores::meet(const std::string &location) {
+  int64_t begin = now();
+  waitUntil(begin + program.timing.coreSync, cores.size());
+  if (options.trace)
+    options.trace->steps.push_back({StepSlice::Kind::Meeting, begin, now(), 0, location, 0});
   ++meetings;
   meetingCycles += program.timing.coreSync;
   uses.clear();
@@ -47,7 +50,7 @@ void Cores::meet() {
 
 void Cores::end() {
   if (areApart)
-    meet();
+    meet("");
 }
 
 Cores::Left Cores::left() {
@@ -69,7 +72,7 @@ llvm::Error Cores::enter(const Step &step, PlaceOf placeOf) {
   if (cores.size() == 1)
     return llvm::Error::success();
   if (step.meets)
-    meet();
+    meet(step.location);
   llvm::SmallVector<HbmUse> next = usesOf(program, step, placeOf);
   // A launch whose cores would need a meeting within it is none.
   UsesSinceMeeting together;

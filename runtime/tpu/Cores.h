@@ -37,7 +37,7 @@ public:
   /// used since they met.
   llvm::Error enter(const spokeshave::tpu::Step &step,
                     spokeshave::tpu::PlaceOf placeOf);
-  void meet();
+  void meet(const std::string &location);
   /// After all steps: the cores that worked meet.
   void end();
   /// Lets the first `count` cores go on from `cycle`, if they are not later.

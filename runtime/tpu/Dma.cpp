@@ -153,11 +153,10 @@ void Dma::save(int64_t cycle, std::vector<int64_t> &state) const {
   state.push_back(after(cycle, engineFree));
   state.push_back(transfers.size());
   for (const Transfer &t : transfers) {
-    state.insert(state.end(),
-                 {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin, t.hbm.end,
-                  t.from.begin, t.from.end, t.hasGaps, t.fromHasGaps,
-                  t.remaining ? 0 : after(cycle, t.done), t.remaining,
-                  t.remaining ? t.since - cycle : 0});
+    state.insert(state.end(), {t.semaphore, t.writesVmem, t.vmem.begin, t.vmem.end, t.hbm.begin,
+                               t.hbm.end, t.from.begin, t.from.end, t.hasGaps, t.fromHasGaps,
+                               t.remaining ? 0 : after(cycle, t.done), t.remaining,
+                               t.remaining ? t.since - cycle : 0});
   }
 }
 

@@ -47,8 +47,8 @@ class Dma;
 
 /// What the cores of a device share.
 struct HbmChannel {
-  int64_t free = 0;  ///< for the next transfer of a kernel
-  int64_t spare = 0; ///< until then steps' transfers have had what kernels left
+  int64_t free = 0;                    ///< for the next transfer of a kernel
+  int64_t spare = 0;                   ///< until then steps' transfers have had what kernels left
   llvm::SmallVector<Dma *, 2> engines; ///< of the cores
 
   /// Gives steps' transfers what is left before `until`.

@@ -37,7 +37,7 @@ struct TransferSlice {
 
 /// A step that is no launch. Collectives run beside others.
 struct StepSlice {
-  enum class Kind : uint8_t { Copy, Wait, Collective } kind = Kind::Copy;
+  enum class Kind : uint8_t { Copy, Wait, Meeting, Collective } kind = Kind::Copy;
   int64_t begin = 0, end = 0, bytes = 0;
   std::string location;
   uint32_t collective = 0; ///< of Program::collectives

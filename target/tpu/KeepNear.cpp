@@ -171,7 +171,7 @@ void tpu::keepNear(ModuleOp module, const kernel::StageOptions &stage,
     return keeper.touches(launch, buffer, core);
   };
   for (auto program : module.getOps<schedule::ProgramOp>()) {
-    schedule::assignNearMemory(program, options, {need, updates, touches, bytesBeside});
+    schedule::assignNearMemory(program, options, {need, updates, bytesBeside, touches});
     keeper.specialize(program);
   }
 }

@@ -428,8 +428,8 @@ SmallVector<Value> Pipeline::advance(ValueRange in) {
 SmallVector<Value> Pipeline::advanceAll(SmallVector<Value> state, int64_t steps) {
   int64_t cycles = slots * slotCycles(timing, pushCost, split);
   int64_t perTrip = std::clamp<int64_t>(kTripCycles / cycles, 1, steps);
-  auto loop = builder.create<scf::ForOp>(loc, constant(0), constant(steps / perTrip), constant(1),
-                                         state);
+  auto loop =
+      builder.create<scf::ForOp>(loc, constant(0), constant(steps / perTrip), constant(1), state);
   auto repeat = [&](SmallVector<Value> from, int64_t times) {
     for (int64_t i = 0; i < times; ++i)
       from = advance(from);
@@ -438,8 +438,8 @@ SmallVector<Value> Pipeline::advanceAll(SmallVector<Value> state, int64_t steps)
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    builder.create<scf::YieldOp>(
-        loc, repeat(SmallVector<Value>(loop.getRegionIterArgs()), perTrip));
+    builder.create<scf::YieldOp>(loc,
+                                 repeat(SmallVector<Value>(loop.getRegionIterArgs()), perTrip));
   }
   return repeat(SmallVector<Value>(loop.getResults()), steps % perTrip);
 }

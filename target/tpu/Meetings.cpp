@@ -143,8 +143,8 @@ HbmPlace Placement::placeOf(const BufferRef &buffer) const {
   int64_t number = buffer.index;
   switch (buffer.base) {
   case BufferRef::Base::Result:
-    number = program.results[number].alias >= 0 ? program.results[number].alias
-                                                : arguments + number;
+    number =
+        program.results[number].alias >= 0 ? program.results[number].alias : arguments + number;
     break;
   case BufferRef::Base::Constant:
     number += arguments + results;
@@ -174,9 +174,8 @@ void Placement::visit(Step &step) {
 /// Whether nothing in the loop uses what another core used before it.
 bool Placement::allowsBody(const Step &step) const {
   return llvm::all_of(step.blocks, [&](const std::vector<Step> &block) {
-    return llvm::all_of(block, [&](const Step &inner) {
-      return uses.allows(usesIn(inner)) && allowsBody(inner);
-    });
+    return llvm::all_of(
+        block, [&](const Step &inner) { return uses.allows(usesIn(inner)) && allowsBody(inner); });
   });
 }
 

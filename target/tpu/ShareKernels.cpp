@@ -77,7 +77,9 @@ double Estimate::ofLaunch(const Step &step) const {
       bytes += part.end - part.begin;
     }
   double latency = bytes ? 2 * double(program.timing.dmaLatency) : 0;
-  return double(program.timing.launch) + latency + std::max(work[step.kernel], moving(bytes));
+  auto [shorter, longer] = std::minmax({work[step.kernel], moving(bytes)});
+  double exposed = 1 - program.chip.cost.overlap;
+  return double(program.timing.launch) + latency + longer + exposed * shorter;
 }
 
 double Estimate::of(const std::vector<Step> &steps) const {
@@ -128,6 +130,9 @@ double ShareKernels::estimate() const {
   return Estimate(trial, work).of(trial.steps);
 }
 
+/// Of the estimate: what gains less is as likely to lose.
+constexpr double kWorthwhile = 0.98;
+
 void ShareKernels::choose() {
   if (cores < 2)
     return;
@@ -138,7 +143,7 @@ void ShareKernels::choose() {
   for (double limit : {meeting, 0.0, longest + 1}) {
     shortest = limit;
     double cycles = estimate();
-    if (least == 0 || cycles < least)
+    if (least == 0 || cycles < kWorthwhile * least)
       least = cycles, best = limit;
   }
   shortest = best;

@@ -31,7 +31,7 @@ private:
   double estimate() const;
 
   mutable mlir::ModuleOp module; ///< accessors of operations are not const
-  const Program &program; ///< chip, timing, and what the kernels compute
+  const Program &program;        ///< chip, timing, and what the kernels compute
   const kernel::StageOptions &stage;
   const std::optional<schedule::NearMemoryOptions> &near;
   int64_t cores; ///< that may share

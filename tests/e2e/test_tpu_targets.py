@@ -28,6 +28,12 @@ def test_products_reach_the_peak(chip, dtype, least):
     assert 2 * 4096**3 / peak * 1e6 / report["microseconds"] > least
 
 
+@pytest.mark.parametrize("name", ["layer_norm_16384x1024", "gemv_8x8192", "softmax_8192x4096"])
+def test_two_cores_share_what_streams(name):
+    on, off = _report(name, "v5p"), _report(name, "v5p", megacore="off")
+    assert on["cycles"] < 0.85 * off["cycles"]
+
+
 @pytest.mark.parametrize("chip", ["v5e", "v6e"])
 @pytest.mark.parametrize("name", ["softmax_8192x4096", "gelu_4096x4096", "add_4096x4096"])
 def test_streams_reach_the_bandwidth_of_streams(name, chip):

@@ -114,7 +114,11 @@ def test_timeline(program, tmp_path, chip):
     slices = [e for e in events if e["ph"] == "X"]
     kernels = [e for e in slices if names[e["tid"]] == "kernels"]
     assert len(kernels) == sum(k["launches"] for k in report["kernels"])
-    assert sum(e["dur"] for e in kernels) == pytest.approx(report["microseconds"], rel=1e-3)
+    meetings = [e for e in slices if e["name"] == "meeting of the cores"]
+    assert len(meetings) == report["meetings"] == cores - 1
+    assert sum(e["dur"] for e in kernels + meetings) == pytest.approx(
+        report["microseconds"], rel=1e-3
+    )
     assert all(e["args"]["bound"] and "source" in e["args"] for e in kernels)
     moved = sum(e["args"]["bytes"] for e in slices if "DMA" in names[e["tid"]])
     assert moved == sum(k["hbm_bytes"] for k in report["kernels"]) + report["step_bytes"]

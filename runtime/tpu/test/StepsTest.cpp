@@ -230,8 +230,7 @@ TEST(Cores, EachKeepsItsPart) {
   EXPECT_EQ(report->meetingCycles, program.timing.coreSync);
   EXPECT_EQ(cyclesOf(program), report->cycles);
   program.steps[3].meets = true;
-  EXPECT_NEAR(cyclesOf(program), report->cycles + program.timing.coreSync,
-              program.timing.dmaIssue);
+  EXPECT_NEAR(cyclesOf(program), report->cycles + program.timing.coreSync, program.timing.dmaIssue);
 }
 
 TEST(Cores, GoOnWithoutEachOther) {
