@@ -244,8 +244,8 @@ void NearAssignment::rewrite() {
     for (const NearAccess &access : candidate->accesses)
       if (auto copy = dyn_cast<CopyOp>(access.op)) {
         bool toFar = access.reads && !copiedParts.contains(copy);
-        copiedParts[copy] = partsAttr(program.getContext(), toFar ? partsBack(candidate->parts)
-                                                                  : candidate->parts);
+        copiedParts[copy] =
+            partsAttr(program.getContext(), toFar ? partsBack(candidate->parts) : candidate->parts);
       }
   for (NearCandidate *candidate : taken)
     replaceUses(*candidate);

@@ -55,8 +55,8 @@ bool NearAssignment::carry(NearCandidate &candidate) {
   if (candidate.piece->bytes == 0 || arriving.count(&candidate) ||
       llvm::any_of(candidate.accesses, [](const NearAccess &access) { return access.writes; }))
     return false;
-  if (!candidate.isTaken && (!findParts(candidate, pieces, facts, options.cores) ||
-                             !agreesWithCopies(candidate)))
+  if (!candidate.isTaken &&
+      (!findParts(candidate, pieces, facts, options.cores) || !agreesWithCopies(candidate)))
     return false;
   int64_t fetched = candidate.fetched();
   NearCandidate head = candidate;

@@ -81,9 +81,8 @@ void Sharing::touch(LaunchOp launch) {
 
 bool Sharing::isCopiedWhole(CopyOp copy) {
   for (Value buffer : {copy.getSource(), copy.getTarget()})
-    if (isBox(buffer) ||
-        (pieces.pieceOf(buffer) == candidate.piece &&
-         byteSizeOf(cast<MemRefType>(buffer.getType())) != candidate.piece->bytes))
+    if (isBox(buffer) || (pieces.pieceOf(buffer) == candidate.piece &&
+                          byteSizeOf(cast<MemRefType>(buffer.getType())) != candidate.piece->bytes))
       return false;
   return !candidate.needsFill();
 }
@@ -139,8 +138,8 @@ void spokeshave::schedule::findPartsRead(NearCandidate &candidate, const KernelF
   candidate.parts.assign(cores, {});
   for (OpOperand *operand : candidate.operands)
     for (int64_t core = 0; core < cores; ++core)
-      extend(candidate.parts[core], facts.touches(cast<LaunchOp>(operand->getOwner()),
-                                                  operand->getOperandNumber(), core));
+      extend(candidate.parts[core],
+             facts.touches(cast<LaunchOp>(operand->getOwner()), operand->getOperandNumber(), core));
 }
 
 SmallVector<ByteRange> spokeshave::schedule::partsWithin(ArrayRef<ByteRange> parts, int64_t offset,

@@ -52,7 +52,8 @@ bool NearAssignment::startInSlices(NearCandidate &candidate) {
       slice.reserved->start = at;
     }
     idle = std::max(idle, beside);
-    bool isEarly = slice.reserved->start != candidate.anchor && early + slice.reserved->fetched() <= idle;
+    bool isEarly =
+        slice.reserved->start != candidate.anchor && early + slice.reserved->fetched() <= idle;
     if (!isEarly)
       slice.reserved->start = candidate.anchor;
     else

@@ -35,8 +35,7 @@ public:
 
   /// Before a step: meets if it says so. An error if a core uses what another one has
   /// used since they met.
-  llvm::Error enter(const spokeshave::tpu::Step &step,
-                    spokeshave::tpu::PlaceOf placeOf);
+  llvm::Error enter(const spokeshave::tpu::Step &step, spokeshave::tpu::PlaceOf placeOf);
   void meet(const std::string &location);
   /// After all steps: the cores that worked meet.
   void end();

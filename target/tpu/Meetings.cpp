@@ -91,8 +91,8 @@ bool HbmUse::meets(const HbmUse &other) const {
 }
 
 bool HbmUse::holds(const HbmUse &other) const {
-  bool isSame = stride == 0 || (stride == other.stride && bytes == other.bytes &&
-                                begin == other.begin);
+  bool isSame =
+      stride == 0 || (stride == other.stride && bytes == other.bytes && begin == other.begin);
   return core == other.core && writes >= other.writes && isSame && begin <= other.begin &&
          other.end <= end;
 }

@@ -68,8 +68,8 @@ uint64_t CompileOptions::hash() const {
   std::string key;
   llvm::raw_string_ostream(key) << verifyEachPass << fusion << overlap << attention << rowTiles
                                 << transcendentals << megacore << unrolling << pipelining << keep
-                                << prefetch << crossProgramPrefetch << slicedPrefetch
-                                << sliceStacks << rematerialize << '|' << hbmLimit << '|' << buffers
-                                << '|' << unsigned(precision);
+                                << prefetch << crossProgramPrefetch << slicedPrefetch << sliceStacks
+                                << rematerialize << '|' << hbmLimit << '|' << buffers << '|'
+                                << unsigned(precision);
   return llvm::xxh3_64bits(llvm::StringRef(key));
 }

@@ -317,7 +317,8 @@ TEST(Cores, MeetingsOfLayers) {
 TEST(Cores, AllMeetForWhatTellsWhereASliceIs) {
   // The first core writes the number of the layer that both read.
   Program program = sharedProgram();
-  Step out = start(kResult, kBytes / 4, kAt, 0, false), in = start(kArgument, kBytes / 4, kAt, 1, true);
+  Step out = start(kResult, kBytes / 4, kAt, 0, false),
+       in = start(kArgument, kBytes / 4, kAt, 1, true);
   SliceStart number;
   number.limit = 3, number.stride = kBytes / 4, number.at = MemoryRef{kResult, 0, 0, 4};
   in.buffers[0].starts = {number};
