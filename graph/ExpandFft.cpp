@@ -111,15 +111,17 @@ private:
     return {constant(shape, [&](int64_t i) { return numberOf(i).real(); }),
             constant(shape, [&](int64_t i) { return numberOf(i).imag(); })};
   }
-  Value multiply(Value left, Value right);
+  Value multiply(Value left, int64_t leftDim, Value right, int64_t rightDim);
   Pair multiply(Pair a, Pair b);
   Pair reshape(Pair z, ArrayRef<int64_t> shape);
   Pair transpose(Pair z, ArrayRef<int64_t> permutation);
   Pair columns(Pair z, int64_t count);
-  Value join(Pair z) { return z.im ? emit.concatenate({z.re, z.im}, 1) : z.re; }
+  Value join(Pair z, int64_t dim) { return z.im ? emit.concatenate({z.re, z.im}, dim) : z.re; }
+  Pair halves(Value both, int64_t dim);
   int64_t rows(Pair z) { return emit.shapeOf(z.re)[0]; }
 
   Pair transformRows(Pair z, int64_t n, int64_t wanted);
+  Value matrixOf(int64_t n, bool isReal, int64_t wanted, bool turned);
   Pair direct(Pair z, int64_t n, int64_t wanted);
   Pair split(Pair z, int64_t n);
   Pair convolve(Pair z, int64_t n);
@@ -147,15 +149,18 @@ Value Transformer::constant(ArrayRef<int64_t> shape, Function valueOf) {
   return builder.create<sh::ConstantOp>(op.getLoc(), type, cast<ElementsAttr>(attr));
 }
 
-/// At full precision: roots of unity have more bits than one pass would see.
-Value Transformer::multiply(Value left, Value right) {
+/// Contracts dimension `leftDim` with `rightDim`. At full precision: roots of unity have
+/// more bits than one pass would see.
+Value Transformer::multiply(Value left, int64_t leftDim, Value right, int64_t rightDim) {
   MLIRContext *context = op.getContext();
-  auto numbers = sh::DotDimensionNumbersAttr::get(context, {}, {}, {1}, {0});
+  auto numbers = sh::DotDimensionNumbersAttr::get(context, {}, {}, {leftDim}, {rightDim});
   auto highest = sh::PrecisionAttr::get(context, sh::Precision::HIGHEST);
-  auto type = RankedTensorType::get({emit.shapeOf(left)[0], emit.shapeOf(right)[1]}, element);
-  return builder.create<sh::DotGeneralOp>(op.getLoc(), type, left, right, numbers,
-                                          ArrayAttr::get(context, {highest, highest}),
-                                          sh::DotAlgorithmAttr());
+  SmallVector<int64_t> shape(emit.shapeOf(left)), other(emit.shapeOf(right));
+  shape.erase(shape.begin() + leftDim), other.erase(other.begin() + rightDim);
+  llvm::append_range(shape, other);
+  return builder.create<sh::DotGeneralOp>(
+      op.getLoc(), RankedTensorType::get(shape, element), left, right, numbers,
+      ArrayAttr::get(context, {highest, highest}), sh::DotAlgorithmAttr());
 }
 
 Pair Transformer::multiply(Pair a, Pair b) {
@@ -182,6 +187,13 @@ Pair Transformer::transpose(Pair z, ArrayRef<int64_t> permutation) {
   return {one(z.re), one(z.im)};
 }
 
+Pair Transformer::halves(Value both, int64_t dim) {
+  SmallVector<int64_t> starts(emit.typeOf(both).getRank(), 0), middle(starts);
+  SmallVector<int64_t> limits(emit.shapeOf(both)), half(limits);
+  half[dim] /= 2, middle[dim] = half[dim];
+  return {emit.slice(both, starts, half), emit.slice(both, middle, limits)};
+}
+
 /// The first columns of each row.
 Pair Transformer::columns(Pair z, int64_t count) {
   auto one = [&](Value value) {
@@ -202,32 +214,45 @@ Pair Transformer::transformRows(Pair z, int64_t n, int64_t wanted) {
   return wanted == n ? all : columns(all, wanted);
 }
 
-Pair Transformer::direct(Pair z, int64_t n, int64_t wanted) {
-  // Rows of the matrix: real parts, then imaginary ones; columns as well.
-  int64_t height = z.im ? 2 * n : n, width = 2 * wanted;
-  Value matrix = constant({height, width}, [&](int64_t i) {
-    int64_t row = i / width, column = i % width;
+/// Of a transform: a row per input, real parts first, then imaginary ones if there are;
+/// a column per result, in the same order. Or transposed.
+Value Transformer::matrixOf(int64_t n, bool isReal, int64_t wanted, bool turned) {
+  int64_t height = isReal ? n : 2 * n, width = 2 * wanted;
+  SmallVector<int64_t> shape{height, width};
+  if (turned)
+    std::swap(shape[0], shape[1]);
+  return constant(shape, [&](int64_t i) {
+    int64_t row = turned ? i % height : i / width, column = turned ? i / height : i % width;
     Number number = root(sign * (row % n) * (column % wanted), n);
     if (row < n)
       return column < wanted ? number.real() : number.imag();
     return column < wanted ? -number.imag() : number.real();
   });
-  Value both = multiply(join(z), matrix);
-  int64_t count = rows(z);
-  return {emit.slice(both, {0, 0}, {count, wanted}), emit.slice(both, {0, wanted}, {count, width})};
 }
 
-/// x[j1 n2 + j2] to X[k1 + n1 k2]: over j1, times root(j2 k1), over j2.
+Pair Transformer::direct(Pair z, int64_t n, int64_t wanted) {
+  Value matrix = matrixOf(n, !z.im, wanted, /*turned=*/false);
+  return halves(multiply(join(z, 1), 1, matrix, 0), 1);
+}
+
+/// x[j1 n2 + j2] to X[k1 + n1 k2]: over j1, times root(j2 k1), over j2. Matrices stand on
+/// the left, such that rows come in the order in which they are wanted: of one
+/// transform nothing is transposed, of several rows of numbers move as a whole.
 Pair Transformer::split(Pair z, int64_t n) {
   int64_t count = rows(z), n1 = divisorOf(n), n2 = n / n1;
-  Pair across = transpose(reshape(z, {count, n1, n2}), {0, 2, 1});
-  Pair first = transformRows(reshape(across, {count * n2, n1}), n1, n1);
-  SmallVector<int64_t> shape{count, n2, n1};
-  Pair roots = constants({n2, n1}, [&](int64_t i) { return root(sign * (i / n1) * (i % n1), n); });
-  roots = {emit.broadcast(roots.re, shape, {1, 2}), emit.broadcast(roots.im, shape, {1, 2})};
-  Pair turned = transpose(multiply(reshape(first, shape), roots), {0, 2, 1});
-  Pair second = transformRows(reshape(turned, {count * n1, n2}), n2, n2);
-  return reshape(transpose(reshape(second, {count, n1, n2}), {0, 2, 1}), {count, n});
+  Value grid = join(reshape(z, {count, n1, n2}), 1);
+  Pair first = halves(multiply(matrixOf(n1, !z.im, n1, /*turned=*/true), 1, grid, 1), 0);
+  SmallVector<int64_t> shape{n1, count, n2};
+  Pair roots = constants({n1, n2}, [&](int64_t i) { return root(sign * (i / n2) * (i % n2), n); });
+  roots = {emit.broadcast(roots.re, shape, {0, 2}), emit.broadcast(roots.im, shape, {0, 2})};
+  Pair turned = transpose(multiply(first, roots), {1, 0, 2});
+  if (n2 > kDirect) {
+    Pair second = transformRows(reshape(turned, {count * n1, n2}), n2, n2);
+    return reshape(transpose(reshape(second, {count, n1, n2}), {0, 2, 1}), {count, n});
+  }
+  Value rowsOfBoth = join(turned, 2);
+  Pair second = halves(multiply(matrixOf(n2, false, n2, /*turned=*/true), 1, rowsOfBoth, 2), 0);
+  return reshape(transpose(second, {1, 0, 2}), {count, n});
 }
 
 /// With jk = (j^2 + k^2 - (k - j)^2) / 2 the sum over j is a convolution of x[j] c[j]
@@ -266,7 +291,7 @@ Value Transformer::toReal(Pair z, int64_t n) {
       long double weight = k == 0 || 2 * k == n ? 1 : 2; // it stands for its conjugate, too
       return weight * (row < half ? number.real() : -number.imag());
     });
-    return multiply(join(z), matrix);
+    return multiply(join(z, 1), 1, matrix, 0);
   }
   // The other half: conjugates, backwards.
   auto mirrored = [&](Value value) -> Value {

@@ -60,14 +60,14 @@ private:
 };
 
 /// Results of a task that streams. What is reduced to whole rows of results is
-/// contiguous, so that it can come in windows; rows that are too long are cut.
+/// contiguous; rows that are too long are cut, and come in boxes.
 int64_t ColumnLowering::streamTarget() const {
   constexpr int64_t kFewestTasks = 16;
   int64_t taskBytes = lowering.machine.taskBytes;
   int64_t results = rows * extent;
   int64_t bytes = std::max<int64_t>(1, streamedBytes(fusion, results * reduced, results));
   if (extent * bytes > 4 * taskBytes)
-    return lanes;
+    return std::max<int64_t>(lanes, llvm::alignDown(taskBytes / bytes, lanes));
   return std::max(extent, std::min(taskBytes / bytes, results / kFewestTasks));
 }
 

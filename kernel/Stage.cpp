@@ -21,7 +21,9 @@
 //===----------------------------------------------------------------------===//
 #include "kernel/Stage.h"
 
+#include "kernel/LinearTerms.h"
 #include "kernel/Share.h"
+#include "kernel/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -83,6 +85,7 @@ private:
   void redirectAccesses(Value from, const Staged &buffer, Value shift);
   void redirectDeclared(Staged &buffer);
   void redirectDot(TileDotOp dot, Value from, const Staged &buffer, Value shift);
+  void redirectRows(const Staged &buffer, Value shift);
   Value relative(Value index, Value shift);
   Value linearIndex(ValueRange indices, MemRefType type);
   Value slotOrigin(const Staged &buffer, Value slot);
@@ -382,6 +385,24 @@ void Stager::redirectAccesses(Value from, const Staged &buffer, Value shift) {
   }
 }
 
+/// Loads of a box's elements, whose rows lie closer together in scratch. A constant
+/// stays the last term, as in relative().
+void Stager::redirectRows(const Staged &buffer, Value shift) {
+  const Window &window = *buffer.window;
+  SmallVector<Operation *> users(buffer.buffer.getUsers());
+  for (Operation *user : users) {
+    auto load = cast<LoadOp>(user);
+    builder.setInsertionPoint(load);
+    LinearTerms index =
+        LinearTerms::of(load.getIndices()[0]).repitched(window.rowStride, window.count);
+    Value place = builder.create<arith::AddIOp>(loc, index.variable(builder, loc), shift);
+    if (index.constant)
+      place = builder.create<arith::AddIOp>(loc, place, constant(index.constant));
+    load.getIndicesMutable().assign(place);
+    load.getBufferMutable().assign(buffer.scratch);
+  }
+}
+
 /// The view that a lowering uses becomes a slot of scratch.
 void Stager::redirectDeclared(Staged &buffer) {
   Value view = buffer.declared.getResult();
@@ -409,10 +430,15 @@ void Stager::redirect(Staged &buffer) {
     return;
   }
   builder.setInsertionPointToStart(loop.getBody());
-  Value task = loop.getInductionVar();
-  Value shift = builder.createOrFold<arith::SubIOp>(loc, slotOrigin(buffer, slotOf(task, buffer)),
-                                                    buffer.window->origin(builder, loc, task));
-  redirectAccesses(buffer.buffer, buffer, shift);
+  Value task = loop.getInductionVar(), slot = slotOrigin(buffer, slotOf(task, buffer));
+  auto shiftOf = [&](const Window &window) {
+    return builder.createOrFold<arith::SubIOp>(loc, slot, window.origin(builder, loc, task));
+  };
+  bool isOfDots = llvm::any_of(buffer.buffer.getUsers(), llvm::IsaPred<TileDotOp>);
+  if (buffer.window->rows > 1 && !isOfDots)
+    redirectRows(buffer, shiftOf(buffer.window->withinBox()));
+  else
+    redirectAccesses(buffer.buffer, buffer, shiftOf(*buffer.window));
 }
 
 /// The row-major number of an element.

@@ -3,15 +3,15 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// For each task, index arithmetic is evaluated with intervals: loop variables
-// stand for their range, branches that a task does not take are left out, lanes
-// that a mask leaves off do not count. The intervals of all tasks are then matched
-// with the form of a Window, exactly. Indices that come from memory have no
-// interval; their buffer has no window.
+// The intervals of indices (IndexIntervals.h) of all tasks are matched with the form
+// of a Window, exactly. Indices that come from memory have no interval; their buffer
+// has no window.
 //
 //===----------------------------------------------------------------------===//
 #include "kernel/Windows.h"
 
+#include "kernel/IndexIntervals.h"
+#include "kernel/LinearTerms.h"
 #include "kernel/WithinRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,180 +24,14 @@ using namespace spokeshave::kernel;
 
 namespace {
 
-struct Interval {
-  int64_t min, max;
-};
-using Maybe = std::optional<Interval>;
+using Maybe = MaybeInterval;
 
 /// Tasks times accesses that are looked at: more would cost too much time.
 constexpr int64_t kMostEvaluations = 4'000'000;
 
-class Evaluator {
-public:
-  Evaluator(FuncOp kernel, int64_t task) : task(task), taskValue(kernel.getTask()) {}
-
-  Maybe of(Value value);
-  /// Whether the operation runs in this task; undecided counts as yes.
-  bool runs(Operation *op);
-  /// The lanes that may be on: the first so many.
-  int64_t activeLanes(Value mask, int64_t lanes);
-
-private:
-  Maybe compute(Value value);
-  Maybe ofArithmetic(Operation *op);
-  Maybe ofCompare(arith::CmpIOp op);
-
-  int64_t task;
-  Value taskValue;
-  DenseMap<Value, Maybe> known;
-};
-
-Maybe Evaluator::of(Value value) {
-  auto [found, isNew] = known.try_emplace(value, std::nullopt);
-  if (!isNew)
-    return found->second;
-  Maybe result = compute(value);
-  known[value] = result;
-  return result;
-}
-
-Maybe Evaluator::compute(Value value) {
-  if (value == taskValue)
-    return Interval{task, task};
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (!loop || argument != loop.getInductionVar())
-      return std::nullopt;
-    Maybe lower = of(loop.getLowerBound()), upper = of(loop.getUpperBound()),
-          step = of(loop.getStep());
-    if (!lower || !upper || !step || step->min != step->max || step->min <= 0)
-      return std::nullopt;
-    // The last value that is taken, where the first is known.
-    int64_t last = std::max(lower->min, upper->max - 1);
-    if (lower->min == lower->max)
-      last = lower->min + (last - lower->min) / step->min * step->min;
-    return Interval{lower->min, last};
-  }
-  return ofArithmetic(value.getDefiningOp());
-}
-
-Maybe Evaluator::ofCompare(arith::CmpIOp op) {
-  Maybe a = of(op.getLhs()), b = of(op.getRhs());
-  if (!a || !b)
-    return Interval{0, 1};
-  auto decide = [](bool always, bool never) { return Interval{always, !never}; };
-  switch (op.getPredicate()) {
-  case arith::CmpIPredicate::slt:
-    return decide(a->max < b->min, a->min >= b->max);
-  case arith::CmpIPredicate::sle:
-    return decide(a->max <= b->min, a->min > b->max);
-  case arith::CmpIPredicate::sgt:
-    return decide(a->min > b->max, a->max <= b->min);
-  case arith::CmpIPredicate::sge:
-    return decide(a->min >= b->max, a->max < b->min);
-  default:
-    return Interval{0, 1};
-  }
-}
-
-Maybe Evaluator::ofArithmetic(Operation *op) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    if (auto integer = dyn_cast<IntegerAttr>(constant.getValue()))
-      return Interval{integer.getInt(), integer.getInt()};
-    auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
-    if (!elements)
-      return std::nullopt;
-    Interval all{INT64_MAX, INT64_MIN};
-    for (APInt lane : elements)
-      all = {std::min(all.min, lane.getSExtValue()), std::max(all.max, lane.getSExtValue())};
-    return all;
-  }
-  if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    return ofCompare(compare);
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, vector::BroadcastOp,
-          vector::SplatOp>(op))
-    return of(op->getOperand(0));
-  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp,
-           arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(op))
-    return std::nullopt;
-  Maybe a = of(op->getOperand(0)), b = of(op->getOperand(1));
-  if (!a || !b)
-    return std::nullopt;
-  if (isa<arith::AddIOp>(op))
-    return Interval{a->min + b->min, a->max + b->max};
-  if (isa<arith::SubIOp>(op))
-    return Interval{a->min - b->max, a->max - b->min};
-  if (isa<arith::MulIOp>(op)) {
-    if (b->min != b->max)
-      std::swap(a, b);
-    if (b->min != b->max)
-      return std::nullopt;
-    auto ends = std::minmax(a->min * b->min, a->max * b->min);
-    return Interval{ends.first, ends.second};
-  }
-  if (isa<arith::MinSIOp>(op))
-    return Interval{std::min(a->min, b->min), std::min(a->max, b->max)};
-  if (isa<arith::MaxSIOp>(op))
-    return Interval{std::max(a->min, b->min), std::max(a->max, b->max)};
-  if (a->min < 0 || b->min < 0)
-    return std::nullopt;
-  if (isa<arith::MinUIOp>(op))
-    return Interval{std::min(a->min, b->min), std::min(a->max, b->max)};
-  if (isa<arith::MaxUIOp>(op))
-    return Interval{std::max(a->min, b->min), std::max(a->max, b->max)};
-  if (b->min != b->max || b->min == 0)
-    return std::nullopt;
-  int64_t divisor = b->min;
-  if (isa<arith::DivUIOp>(op))
-    return Interval{a->min / divisor, a->max / divisor};
-  if (a->min / divisor == a->max / divisor)
-    return Interval{a->min % divisor, a->max % divisor};
-  return Interval{0, divisor - 1};
-}
-
-bool Evaluator::runs(Operation *op) {
-  for (Operation *parent = op->getParentOp(); parent && !isa<FuncOp>(parent);
-       op = parent, parent = parent->getParentOp()) {
-    if (auto branch = dyn_cast<scf::IfOp>(parent)) {
-      Maybe condition = of(branch.getCondition());
-      bool inThen = branch.getThenRegion().isAncestor(op->getParentRegion());
-      if (condition && (inThen ? condition->max == 0 : condition->min == 1))
-        return false;
-    }
-    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-      Maybe lower = of(loop.getLowerBound()), upper = of(loop.getUpperBound());
-      if (lower && upper && lower->min >= upper->max)
-        return false;
-    }
-  }
-  return true;
-}
-
-int64_t Evaluator::activeLanes(Value mask, int64_t lanes) {
-  if (!mask || !isa<VectorType>(mask.getType()))
-    return lanes;
-  if (auto constant = mask.getDefiningOp<arith::ConstantOp>()) {
-    auto bits = cast<DenseElementsAttr>(constant.getValue()).getValues<bool>();
-    int64_t active = 0;
-    for (auto [lane, on] : llvm::enumerate(bits))
-      if (on)
-        active = lane + 1;
-    return active;
-  }
-  if (auto both = mask.getDefiningOp<arith::AndIOp>())
-    return std::min(activeLanes(both.getLhs(), lanes), activeLanes(both.getRhs(), lanes));
-  // The form that makeMask writes: lane < count.
-  if (auto compare = mask.getDefiningOp<arith::CmpIOp>())
-    if (compare.getPredicate() == arith::CmpIPredicate::slt &&
-        compare.getLhs().getDefiningOp<arith::ConstantOp>())
-      if (Maybe count = of(compare.getRhs()))
-        return std::clamp<int64_t>(count->max, 0, lanes);
-  return lanes;
-}
-
 /// Rows and columns that may be on of a register of rows, by the masks that
 /// RowTiles.cpp writes: lane / 128 < rows and lane % 128 < columns.
-std::pair<int64_t, int64_t> activeRows(Value mask, Evaluator &evaluator) {
+std::pair<int64_t, int64_t> activeRows(Value mask, IndexIntervals &evaluator) {
   std::pair<int64_t, int64_t> active{kTileRows, kTileColumns};
   if (!mask)
     return active;
@@ -217,7 +51,7 @@ std::pair<int64_t, int64_t> activeRows(Value mask, Evaluator &evaluator) {
 }
 
 /// A register of rows from `offset` on.
-Maybe touchedByRows(Value offset, Value mask, int64_t rowStride, Evaluator &evaluator) {
+Maybe touchedByRows(Value offset, Value mask, int64_t rowStride, IndexIntervals &evaluator) {
   Maybe first = evaluator.of(offset);
   auto [rows, columns] = activeRows(mask, evaluator);
   if (!first || rows == 0 || columns == 0 || rowStride < 0)
@@ -226,7 +60,7 @@ Maybe touchedByRows(Value offset, Value mask, int64_t rowStride, Evaluator &eval
 }
 
 /// What one access touches, before clipping to the buffer; nothing if unknown.
-Maybe touchedBy(Operation *op, Value buffer, Evaluator &evaluator) {
+Maybe touchedBy(Operation *op, Value buffer, IndexIntervals &evaluator) {
   auto type = cast<MemRefType>(buffer.getType());
   ValueRange indices;
   Value mask;
@@ -284,7 +118,7 @@ std::optional<Ranges> rangesOf(FuncOp kernel, BlockArgument buffer) {
     return std::nullopt;
   Ranges ranges;
   for (int64_t task = 0; task < tasks; ++task) {
-    Evaluator evaluator(kernel, task);
+    IndexIntervals evaluator(kernel, task);
     Interval all{INT64_MAX, INT64_MIN};
     for (Operation *user : users) {
       if (!evaluator.runs(user))
@@ -361,7 +195,7 @@ static std::optional<Window> findBox(FuncOp kernel, BlockArgument buffer) {
     if (!dot || dot.getB() != buffer || dot.getA() == buffer)
       return std::nullopt;
     for (int64_t task = 0; task < tasks; ++task) {
-      Evaluator evaluator(kernel, task);
+      IndexIntervals evaluator(kernel, task);
       if (!evaluator.runs(user))
         continue;
       Maybe offset = evaluator.of(dot.getBOffset()), depth = evaluator.of(dot.getDepth());
@@ -389,10 +223,101 @@ static std::optional<Window> findBox(FuncOp kernel, BlockArgument buffer) {
   return std::nullopt;
 }
 
-std::optional<Window> kernel::findWindow(FuncOp kernel, BlockArgument buffer) {
+namespace {
+
+/// Rows and elements within them that loads touch.
+struct Touched {
+  Interval rows{INT64_MAX, INT64_MIN}, elements{INT64_MAX, INT64_MIN};
+  bool add(LoadOp load, int64_t rowStride, IndexIntervals &evaluator);
+};
+
+void extend(Interval &all, Interval by) {
+  all = {std::min(all.min, by.min), std::max(all.max, by.max)};
+}
+
+/// Terms of the index by whole rows say which rows, the others which elements.
+bool Touched::add(LoadOp load, int64_t rowStride, IndexIntervals &evaluator) {
+  LinearTerms index = LinearTerms::of(load.getIndices()[0]);
+  if (index.constant < 0)
+    return false;
+  Interval row{index.constant / rowStride, index.constant / rowStride};
+  Interval element{index.constant % rowStride, index.constant % rowStride};
+  for (auto [value, coefficient] : index.terms) {
+    Maybe range = evaluator.of(value);
+    if (!range || coefficient <= 0 || (coefficient > rowStride && coefficient % rowStride))
+      return false;
+    bool ofRows = coefficient >= rowStride;
+    Interval &sum = ofRows ? row : element;
+    int64_t by = ofRows ? coefficient / rowStride : coefficient;
+    sum = {sum.min + range->min * by, sum.max + range->max * by};
+  }
+  if (auto vector = dyn_cast<VectorType>(load.getType()))
+    element.max +=
+        std::max<int64_t>(1, evaluator.activeLanes(load.getMask(), vector.getNumElements())) - 1;
+  extend(rows, row);
+  extend(elements, element);
+  return element.min >= 0 && element.max < rowStride;
+}
+
+/// The box of rows of `rowStride` elements that each task reads, equally many rows.
+std::optional<Window> findRows(FuncOp kernel, BlockArgument buffer, int64_t rowStride) {
+  int64_t total = cast<MemRefType>(buffer.getType()).getNumElements(), rows = 0;
+  Ranges ranges;
+  for (int64_t task = 0; task < int64_t(kernel.getTasks()); ++task) {
+    IndexIntervals evaluator(kernel, task);
+    Touched touched;
+    for (Operation *user : buffer.getUsers())
+      if (evaluator.runs(user) && !touched.add(cast<LoadOp>(user), rowStride, evaluator))
+        return std::nullopt;
+    int64_t here = touched.rows.max - touched.rows.min + 1;
+    if (touched.rows.min > touched.rows.max || (rows && here != rows))
+      return std::nullopt;
+    rows = here;
+    int64_t first = touched.rows.min * rowStride;
+    ranges.push_back({first + touched.elements.min, first + touched.elements.max + 1});
+  }
+  for (int64_t divisor : divisorsOf(kernel)) {
+    if (divisor <= 0 || (divisor > 1 && divisor >= int64_t(ranges.size())))
+      continue;
+    std::optional<Window> window = match(ranges, divisor, total);
+    if (!window || rows < 2 || window->base < 0 || window->minor < 0 || window->major < 0 ||
+        window->count * rows >= total)
+      continue;
+    window->rows = rows, window->rowStride = rowStride;
+    return window;
+  }
+  return std::nullopt;
+}
+
+/// Shorter runs of a box cost their transfer more than what they hold.
+constexpr int64_t kShortestRun = 1024;
+
+/// An input that is read by loads with one index whose lanes lie side by side.
+std::optional<Window> findRows(FuncOp kernel, BlockArgument buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto isPlain = [](Operation *user) {
+    auto load = dyn_cast<LoadOp>(user);
+    return load && load.getIndices().size() == 1 && load.getLaneStride() == 1 &&
+           load.getIndices()[0].getType().isIndex();
+  };
+  SmallVector<Operation *> users(buffer.getUsers());
+  if (users.empty() || !llvm::all_of(users, isPlain) ||
+      int64_t(kernel.getTasks()) * int64_t(users.size()) > kMostEvaluations)
+    return std::nullopt;
+  int64_t rowStride = 1;
+  for (int64_t d = type.getRank() - 1; d > 0; --d) {
+    rowStride *= type.getDimSize(d);
+    if (rowStride > kShortestRun && rowStride < type.getNumElements())
+      if (std::optional<Window> found = findRows(kernel, buffer, rowStride);
+          found && found->count >= kShortestRun)
+        return found;
+  }
+  return std::nullopt;
+}
+
+/// A run of elements.
+std::optional<Window> findRun(FuncOp kernel, BlockArgument buffer) {
   int64_t total = cast<MemRefType>(buffer.getType()).getNumElements();
-  if (std::optional<Window> box = findBox(kernel, buffer))
-    return box;
   std::optional<Ranges> ranges = rangesOf(kernel, buffer);
   if (!ranges)
     return std::nullopt;
@@ -407,6 +332,18 @@ std::optional<Window> kernel::findWindow(FuncOp kernel, BlockArgument buffer) {
       return window;
   }
   return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Window> kernel::findWindow(FuncOp kernel, BlockArgument buffer) {
+  if (std::optional<Window> box = findBox(kernel, buffer))
+    return box;
+  std::optional<Window> run = findRun(kernel, buffer);
+  if (buffer.getArgNumber() > kernel.getNumInputs())
+    return run;
+  std::optional<Window> rows = findRows(kernel, buffer);
+  return rows && (!run || rows->elements() < run->elements()) ? rows : run;
 }
 
 std::pair<int64_t, int64_t> Window::rangeAt(int64_t task) const {
@@ -434,6 +371,13 @@ Value Window::origin(OpBuilder &builder, Location loc, Value task) const {
   Value rest = builder.createOrFold<arith::RemUIOp>(loc, task, constant(divisor));
   sum = builder.createOrFold<arith::AddIOp>(loc, scaled(quotient, major), sum);
   return builder.createOrFold<arith::AddIOp>(loc, sum, scaled(rest, minor));
+}
+
+Window Window::withinBox() const {
+  Window moved = *this;
+  for (int64_t Window::*distance : {&Window::base, &Window::major, &Window::minor})
+    moved.*distance = repitch(this->*distance, rowStride, count);
+  return moved;
 }
 
 std::pair<Value, Value> Window::clipped(OpBuilder &builder, Location loc, Value task) const {

@@ -20,7 +20,8 @@ namespace spokeshave::kernel {
 ///
 /// `count` elements from there, clipped to the buffer and, if `clipsToMajor`, to
 /// the next step of the major part. With `rows` > 1 it is a box: as many runs,
-/// `rowStride` elements apart, each clipped to its row.
+/// `rowStride` elements apart, each clipped to its row; one after the other in near
+/// memory.
 struct Window {
   int64_t base = 0, major = 0, minor = 0, divisor = 1;
   int64_t count = 0, total = 0;
@@ -35,6 +36,9 @@ struct Window {
   }
   /// Of `task`, from the first element to behind the last.
   std::pair<int64_t, int64_t> rangeAt(int64_t task) const;
+  /// The window that moves in the box's own elements: where origins lie in a buffer
+  /// whose rows are as long as the box's.
+  Window withinBox() const;
   /// As operations: the origin, which may lie before the buffer.
   mlir::Value origin(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value task) const;
   /// Begin and number of the elements within the buffer.

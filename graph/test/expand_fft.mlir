@@ -33,10 +33,10 @@ func.func @to_real(%x: tensor<3x9xcomplex<f64>>) -> tensor<3x16xf64> {
   return %0 : tensor<3x16xf64>
 }
 
-// 1000 = 25 x 40: 40 is the nearest divisor above the root.
+// 1000 = 25 x 40, with numbers of 40 and then of 25 beside each other.
 // CHECK-LABEL: @composite
-// CHECK: stablehlo.dot_general {{.*}} -> tensor<80x50xf32>
-// CHECK: stablehlo.dot_general {{.*}} -> tensor<50x80xf32>
+// CHECK: stablehlo.dot_general {{.*}} : (tensor<50x50xf32>, tensor<2x50x40xf32>) -> tensor<50x2x40xf32>
+// CHECK: stablehlo.dot_general {{.*}} : (tensor<80x80xf32>, tensor<2x25x80xf32>) -> tensor<80x2x25xf32>
 // CHECK-NOT: dot_general
 func.func @composite(%x: tensor<2x1000xcomplex<f32>>) -> tensor<2x1000xcomplex<f32>> {
   %0 = stablehlo.fft %x, type = FFT, length = [1000] : (tensor<2x1000xcomplex<f32>>) -> tensor<2x1000xcomplex<f32>>
@@ -45,7 +45,7 @@ func.func @composite(%x: tensor<2x1000xcomplex<f32>>) -> tensor<2x1000xcomplex<f
 
 // 257 is a prime: by transforms of 1024 = 32 x 32, there and back.
 // CHECK-LABEL: @prime
-// CHECK-COUNT-4: stablehlo.dot_general {{.*}} -> tensor<64x64xf32>
+// CHECK-COUNT-4: stablehlo.dot_general {{.*}} -> tensor<64x2x32xf32>
 // CHECK-NOT: dot_general
 func.func @prime(%x: tensor<2x257xcomplex<f32>>) -> tensor<2x257xcomplex<f32>> {
   %0 = stablehlo.fft %x, type = FFT, length = [257] : (tensor<2x257xcomplex<f32>>) -> tensor<2x257xcomplex<f32>>

@@ -3,11 +3,16 @@
 """Rules of the simulated chip, which has no library of decompositions.
 
 Its rules are JAX's defaults, which take LU, SVD and the solves apart. This module
-adds QR by Householder's reflections, as LAPACK keeps them, and JAX's own eigenvalues
-for TPUs, which are registered for one platform alone.
+adds QR by Householder's reflections, as LAPACK keeps them, and eigenvalues by Jacobi's
+method. Larger Hermitian matrices are divided by JAX's own rule for TPUs, which is
+registered for one platform alone.
 """
 
+import functools
 from typing import Any
+
+# JAX's division goes on down to this size, too.
+_LARGEST_JACOBI = 256
 
 
 def _reflection(column: Any, j: Any) -> tuple[Any, Any, Any]:
@@ -77,6 +82,112 @@ def _orthogonal(vectors: Any, taus: Any) -> Any:
     return lax.fori_loop(0, count, step, jnp.eye(m, n, dtype=vectors.dtype))
 
 
+def _rotations(left: Any, right: Any, lower: Any) -> tuple[Any, ...]:
+    """For 2 x 2 matrices [[left, right], [., lower]]: c, s, and the eigenvalues."""
+    import jax.numpy as jnp
+
+    size = jnp.abs(right)
+    is_done = size == 0
+    safe = jnp.where(is_done, 1, size)
+    tau = (lower - left).real / (2 * safe)
+    t = jnp.where(tau >= 0, 1, -1) / (jnp.abs(tau) + jnp.sqrt(1 + tau * tau))
+    t = jnp.where(is_done, 0, t)
+    c = 1 / jnp.sqrt(1 + t * t)
+    return c, t * c * right / safe, left.real - t * size, lower.real + t * size
+
+
+def _next_pairs(top: Any, bottom: Any, axis: int) -> tuple[Any, Any]:
+    """All but the first go around: in n - 1 steps each meets every other one."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    half = top.shape[axis]
+    if half == 1:
+        return top, bottom
+    part = lambda x, begin, end: lax.slice_in_dim(x, begin, end, axis=axis)  # noqa: E731
+    first, rest = part(top, 0, 1), part(top, 1, half - 1)
+    above = jnp.concatenate([first, part(bottom, 0, 1), rest], axis)
+    below = jnp.concatenate([part(bottom, 1, half), part(top, half - 1, half)], axis)
+    return above, below
+
+
+def _jacobi_step(blocks: tuple[Any, ...], vectors: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Rotates row and column i of the upper half with those of the lower one, all i."""
+    import jax.numpy as jnp
+
+    tl, tr, bl, br = blocks
+    diagonal = jnp.eye(tl.shape[0], dtype=bool)
+    c, s, first, second = _rotations(jnp.diagonal(tl), jnp.diagonal(tr), jnp.diagonal(br))
+    c = c.astype(tl.dtype)
+
+    def rows(top, bottom):
+        a, b = c[:, None], s[:, None]
+        return a * top - b * bottom, jnp.conj(b) * top + a * bottom
+
+    def columns(left, right):
+        return c * left - jnp.conj(s) * right, s * left + c * right
+
+    (tl, bl), (tr, br), vectors = rows(tl, bl), rows(tr, br), rows(*vectors)
+    (tl, tr), (bl, br) = columns(tl, tr), columns(bl, br)
+    # What is known is set, so that rounding does not pile up there.
+    tl, br = (
+        jnp.where(diagonal, x[:, None].astype(tl.dtype), y) for x, y in ((first, tl), (second, br))
+    )
+    tr, bl = jnp.where(diagonal, 0, tr), jnp.where(diagonal, 0, bl)
+    (tl, bl), (tr, br) = _next_pairs(tl, bl, 0), _next_pairs(tr, br, 0)
+    (tl, tr), (bl, br) = _next_pairs(tl, tr, 1), _next_pairs(bl, br, 1)
+    return (tl, tr, bl, br), _next_pairs(*vectors, 0)
+
+
+def _jacobi(matrix: Any) -> tuple[Any, Any]:
+    """Eigenvectors and ascending eigenvalues of a Hermitian matrix.
+
+    Jacobi's method with n / 2 rotations at once (R. P. Brent and F. T. Luk, 1985).
+    """
+    import jax.numpy as jnp
+    from jax import lax
+
+    n = matrix.shape[0]
+    even, real = n + n % 2, jnp.finfo(matrix.dtype).dtype
+    half, norm = even // 2, jnp.sqrt(jnp.sum(jnp.abs(matrix) ** 2))
+    if even > n:  # an eigenvalue above all others, which nothing turns
+        matrix = jnp.pad(matrix, (0, 1)).at[n, n].set(2 * norm.astype(matrix.dtype) + 1)
+    split = lambda x: (x[:half, :half], x[:half, half:], x[half:, :half], x[half:, half:])  # noqa: E731
+    unit = jnp.eye(even, dtype=matrix.dtype)
+
+    def is_off(state):
+        sweep, (tl, tr, bl, br), _ = state
+        off = sum(jnp.sum(jnp.abs(x) ** 2) for x in (tr, bl))
+        off += sum(jnp.sum(jnp.abs(x - jnp.diag(jnp.diagonal(x))) ** 2) for x in (tl, br))
+        return (sweep < 15) & (jnp.sqrt(off) > jnp.finfo(real).eps * norm)
+
+    def sweep(state):
+        number, blocks, vectors = state
+        blocks, vectors = lax.fori_loop(
+            0, even - 1, lambda _, two: _jacobi_step(*two), (blocks, vectors)
+        )
+        return number + 1, blocks, vectors
+
+    start = (0, split(matrix), (unit[:half], unit[half:]))
+    _, (tl, _, _, br), vectors = lax.while_loop(is_off, sweep, start)
+    values = jnp.concatenate([jnp.diagonal(tl), jnp.diagonal(br)]).real
+    order = jnp.argsort(values)[:n]
+    rows = jnp.concatenate(vectors)[order, :n]
+    return jnp.conj(rows.T), values[order]
+
+
+def _eigenvalues(matrix: Any, *, lower: bool, subset_by_index: Any) -> tuple[Any, Any]:
+    import jax.numpy as jnp
+
+    n = matrix.shape[0]
+    half = jnp.tril(matrix) if lower else jnp.conj(jnp.triu(matrix).T)
+    strict = jnp.where(jnp.eye(n, dtype=bool), 0, half)
+    diagonal = jnp.where(jnp.eye(n, dtype=bool), half.real, 0).astype(matrix.dtype)
+    vectors, values = _jacobi(strict + jnp.conj(strict.T) + diagonal)
+    begin, end = subset_by_index or (0, n)
+    return vectors[:, begin:end], values[begin:end]
+
+
 def register(platform: str) -> None:
     """Registers the rules with JAX. Idempotent."""
     import jax
@@ -99,10 +210,16 @@ def register(platform: str) -> None:
         rule = mlir.lower_fun(batched(function), multiple_results=is_tuple)
         mlir.register_lowering(primitive, rule, platform=platform)
 
-    def eigenvalues(ctx, operand, **parameters):
+    def eigenvalues(ctx, operand, *, lower, subset_by_index=None, **parameters):
+        n = ctx.avals_in[0].shape[-1]
+        if 0 < n <= _LARGEST_JACOBI:
+            function = functools.partial(_eigenvalues, lower=lower, subset_by_index=subset_by_index)
+            rule = mlir.lower_fun(batched(function), multiple_results=True)
+            return rule(ctx, operand)
         from jax._src.tpu.linalg import eigh  # noqa: F401  registers the rule
 
         rule = mlir._platform_specific_lowerings["tpu"][linalg.eigh_p]
-        return getattr(rule, "rule", rule)(ctx, operand, **parameters)
+        rule = getattr(rule, "rule", rule)
+        return rule(ctx, operand, lower=lower, subset_by_index=subset_by_index, **parameters)
 
     mlir.register_lowering(linalg.eigh_p, eigenvalues, platform=platform)

@@ -51,4 +51,19 @@ llvm::Expected<Backend> backendFor(llvm::StringRef target, llvm::StringRef chip)
   return found->second(chip);
 }
 
+llvm::Expected<cpu::CompileOptions> cpuOptions(NamedOptions named) {
+  cpu::CompileOptions options;
+  for (const auto &[name, value] : named)
+    if (llvm::Error error = options.set(name, value))
+      return std::move(error);
+  return options;
+}
+
+llvm::Expected<uint64_t> hashCpuOptions(NamedOptions named) {
+  llvm::Expected<cpu::CompileOptions> options = cpuOptions(named);
+  if (!options)
+    return options.takeError();
+  return options->hash();
+}
+
 } // namespace spokeshave::pjrt

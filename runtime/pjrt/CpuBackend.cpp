@@ -346,21 +346,6 @@ llvm::Expected<std::shared_ptr<LoadedProgram>> loadSerialized(llvm::StringRef by
 }
 } // namespace
 
-llvm::Expected<cpu::CompileOptions> cpuOptions(NamedOptions named) {
-  cpu::CompileOptions options;
-  for (const auto &[name, value] : named)
-    if (llvm::Error error = options.set(name, value))
-      return std::move(error);
-  return options;
-}
-
-llvm::Expected<uint64_t> hashCpuOptions(NamedOptions named) {
-  llvm::Expected<cpu::CompileOptions> options = cpuOptions(named);
-  if (!options)
-    return options.takeError();
-  return options->hash();
-}
-
 Backend cpuBackend() {
   // Ctrl-C reaches running programs from the first client on, not from the
   // moment that the library is loaded: it may be there and not be used.

@@ -89,7 +89,8 @@ llvm::Error Core::prepareVmem() {
     at = kept.offset + kept.bytes;
   }
   own.push_back({at, kernel->vmemBytes});
-  reach = std::max(at, kernel->vmemBytes);
+  // The last register of what is kept is read whole.
+  reach = std::max(at ? at + kRegisterBytes : 0, kernel->vmemBytes);
   if (reach > vmemBytes)
     return makeError(ErrorCode::Internal, "kernel @" + kernel->name + " needs " +
                                               llvm::Twine(reach) + " bytes of VMEM, the core has " +

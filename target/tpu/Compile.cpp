@@ -244,7 +244,7 @@ std::optional<schedule::NearMemoryOptions> Compilation::nearOptions() const {
   if (!keepsNear())
     return std::nullopt;
   schedule::NearMemoryOptions near;
-  near.bytes = vmemBytes;
+  near.bytes = vmemBytes - kRegisterBytes; // a register of the last value may reach beyond it
   near.latencyBytes = program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle);
   near.keep = options.keep;
   near.prefetch = options.prefetch;

@@ -75,6 +75,16 @@ def test_large_streams_go_in_windows():
     """)
 
 
+def test_columns_of_rows_that_do_not_fit():
+    """Rows longer than a task's share come in boxes of some columns, of all rows."""
+    run("""
+    for shape in (9, 300_007), (3, 8, 300_001), (64, 1 << 20):
+        x = rng.integers(-9, 9, shape).astype(np.float32)  # sums are exact
+        for function in (lambda x: x.sum(-2), lambda x: (x * 2 - x.max(-2, keepdims=True)).min(-2)):
+            np.testing.assert_array_equal(*both(function, x))
+    """)
+
+
 def test_functions_of_the_transcendental_unit_are_within_their_ulps():
     run("""
     x = np.concatenate([

@@ -8,7 +8,7 @@
 // RUN: spokeshave compile --target tpu --chip v5e:mxu.f32_passes=3 --emit=kernel %t/highest.mlir | FileCheck %s --check-prefix=THREE --implicit-check-not=kernel.matrix_push
 // RUN: spokeshave compile --target tpu --option precision=high --emit=kernel %t/default.mlir | FileCheck %s --check-prefix=THREE --implicit-check-not=kernel.matrix_push
 // RUN: spokeshave compile --target tpu --emit=kernel %t/mixed.mlir | FileCheck %s --check-prefix=THREE --implicit-check-not=kernel.matrix_push
-// RUN: not spokeshave compile --target tpu --option precision=most %t/high.mlir 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: not spokeshave time --option precision=most %t/high.mlir 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: spokeshave run --target tpu %t/high.mlir --random-args --quiet --check=3e-4 | FileCheck %s --check-prefix=SIM
 // RUN: spokeshave run --target tpu %t/highest.mlir --random-args --quiet --check=2e-6 | FileCheck %s --check-prefix=SIM
 // RUN: spokeshave run --target tpu --chip v6e %t/large.mlir --random-args --quiet --check=5e-5 | FileCheck %s --check-prefix=SIM
