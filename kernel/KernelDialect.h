@@ -27,7 +27,7 @@ namespace spokeshave::kernel {
 
 /// Of a kernel: how many cores its tasks are planned for.
 inline constexpr llvm::StringLiteral kCoresAttr = "kernel.cores";
-/// Of a conversion to f16: it rounds the sums of a product.
+/// Of a conversion to f16: it rounds the sums of a product; true: of several tasks.
 inline constexpr llvm::StringLiteral kOfProductAttr = "kernel.of_product";
 
 } // namespace spokeshave::kernel

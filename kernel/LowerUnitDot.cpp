@@ -260,13 +260,12 @@ void UnitDotLowering::multiply() {
       });
 }
 
-/// Published times of products that are one task show next to nothing of rounding their
-/// sums to f16; where blocks follow each other it costs what it does elsewhere.
+/// Rounding sums to f16 has a price of its own, which depends on whether tasks share
+/// windows (Timing.h).
 void UnitDotLowering::markRounding(Value sum) {
   auto wide = sum.getDefiningOp<arith::ExtFOp>();
-  auto rounding = wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : nullptr;
-  if (rounding && lowering.kernel.getTasks() == 1)
-    rounding->setAttr(kOfProductAttr, builder.getUnitAttr());
+  if (auto rounding = wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : nullptr)
+    rounding->setAttr(kOfProductAttr, builder.getBoolAttr(lowering.kernel.getTasks() > 1));
 }
 
 LogicalResult UnitDotLowering::emitEpilogueAt(const Index &row, const Index &column) {

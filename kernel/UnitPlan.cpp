@@ -25,6 +25,8 @@ constexpr int64_t kSublanes = 8, kLanes = 128, kRegister = 1024;
 constexpr double kTaskCycles = 450;
 /// Cycles for a register of the epilogue, and of a packed operand.
 constexpr double kEpilogueCycles = 1.2, kPackCycles = 4, kTurnCycles = 9;
+/// What a byte written to far memory takes, in bytes read, about.
+constexpr double kWriteCost = 1.15;
 /// Cycles to round a register of sums to f16 after several tasks.
 constexpr double kHalfCycles = 8.5;
 /// Cycles to load a tile of weights, and between two tiles.
@@ -66,7 +68,7 @@ int64_t Model::nearBytes(const UnitPlan &plan) const {
 
 /// Bytes that `runs` runs of `elements` cost: short ones as much as the granule.
 double Model::moved(int64_t runs, int64_t elements, int64_t bytes, bool whole) const {
-  if (whole)
+  if (whole || bytes == 0)
     return double(runs * elements * bytes);
   return double(runs * std::max(elements * bytes, machine.farGranule));
 }
@@ -109,9 +111,9 @@ double Model::cycles(const UnitPlan &plan) const {
   double right = product.rightAlongDepth
                      ? moved(plan.columns, plan.depth, product.rightBytes, wholeDepth) / speed
                      : moved(plan.depth, plan.columns, product.rightBytes, wholeColumns) / speed;
-  double out =
-      moved(plan.rows, plan.columns, product.outputBytes + product.epilogueBytes, wholeColumns) /
-      speed;
+  double out = (moved(plan.rows, plan.columns, product.outputBytes, wholeColumns) * kWriteCost +
+                moved(plan.rows, plan.columns, product.epilogueBytes, wholeColumns)) /
+               speed;
   left *= product.leftIsNear ? 0 : 1, right *= product.rightIsNear ? 0 : 1;
   out *= product.outputIsNear ? 0 : 1;
   double all = 0;

@@ -17,8 +17,8 @@ from tpu_programs import microseconds, reports
 from tpu_rows import rows, split
 
 FIGURES = {
-    "mxu.push_stall": (("v4 gemm 128-512", "v4 gemm 1024-4096"), range(3, 9)),
-    "vector.xlu_latency": (("v4 layer norm",), range(24, 73, 8)),
+    "mxu.push_stall": (("v4 gemm 128-512", "v4 gemm 1024-4096"), range(3, 8)),
+    "vector.xlu_latency": (("v4 layer norm",), range(36, 73, 6)),
 }
 
 
@@ -33,6 +33,7 @@ def main() -> None:
     """Prints a line per value, and the best."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("spokeshave")
+    parser.add_argument("--step", type=int, default=1, help="every so many rows of a band")
     options = parser.parse_args()
     fit, _ = split(rows())
     for figure, (bands, values) in FIGURES.items():
@@ -42,7 +43,7 @@ def main() -> None:
             errors = [
                 mean_error(
                     options.spokeshave,
-                    [row for row in fit if row["band"] == band],
+                    [row for row in fit if row["band"] == band][:: options.step],
                     f"{figure}={value}",
                 )
                 for band in bands

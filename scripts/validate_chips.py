@@ -1,10 +1,11 @@
 # Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes docs/tpu-validation.md: the cost model against measured rows, per band. Keeps the
-table of figures in docs/tpu-machine.md too.
+"""Writes docs/tpu-validation.md: the cost model and the simulator against measured rows, per
+band. Keeps the table of figures in docs/tpu-machine.md too.
 
 validate_chips.py SPOKESHAVE [--check]: SPOKESHAVE is the built command. --check writes
-nothing and fails where the page is out of date or a held-out target is missed.
+nothing and fails where the page is out of date or a held-out target is missed; it takes
+the simulator's times from tests/tpu/simulated.json, which a run without it writes.
 """
 
 import argparse
@@ -13,12 +14,14 @@ import math
 import subprocess
 import sys
 
+from tpu_programs import comparable, microseconds, reports
 from tpu_rows import FIT_KEYS, ROOT, Model, cells, quantile, rows, split
 
 PAGE = ROOT / "docs" / "tpu-validation.md"
 MACHINE_PAGE = ROOT / "docs" / "tpu-machine.md"
 BEGIN, END = "<!-- figures: written by scripts/validate_chips.py -->\n", "<!-- end of figures -->"
 SCALESIM = ROOT / "tests" / "tpu" / "scalesim.json"
+SIMULATED = ROOT / "tests" / "tpu" / "simulated.json"
 # Held-out targets: mean and 90th percentile of the relative error.
 TARGETS = {
     "v4 gemm 128-512": (0.10, 0.20),
@@ -39,6 +42,25 @@ def predictions(tool: str, all_rows: list[dict]) -> dict[str, float]:
         times |= {row["key"]: time for row, time in zip(members, model.times())}
         model.close()
     return times
+
+
+def simulate(tool: str, all_rows: list[dict]) -> None:
+    """Writes the simulator's microseconds of all rows, and how fast it was."""
+    members = [row for row in all_rows if comparable(row)]
+    found = reports(tool, members)
+    bundles = sum(one["simulated_bundles"] for one in found.values())
+    simulation = sum(
+        one["simulated_bundles"] / one["bundles_per_second"] for one in found.values()
+    )
+    content = {
+        "note": "Written by scripts/validate_chips.py: what spokeshave time says of measured.json.",
+        "seconds_per_row": round(sum(one["seconds"] for one in found.values()) / len(found), 2),
+        "million_bundles_per_second": round(bundles / simulation * 1e-6, 1),
+        "microseconds": {
+            row["key"]: round(microseconds(row, found[row["key"]]), 3) for row in members
+        },
+    }
+    SIMULATED.write_text(json.dumps(content, indent=1) + "\n")
 
 
 def scalesim_cycles(kernel: dict) -> int:
@@ -68,19 +90,22 @@ def band_table(fit: list[dict], held: list[dict], errors: dict[str, float]) -> l
     lines.append("| --- | --- | --- | --- | --- | --- | --- |")
     for band in dict.fromkeys(row["band"] for row in fit + held):
         for name, half in (("fit", fit), ("held out", held)):
-            found = [errors[row["key"]] for row in half if row["band"] == band]
+            found = [errors[r["key"]] for r in half if r["band"] == band and r["key"] in errors]
             lines.append(f"| {band} | {name} | {cells(found)} |")
     return lines
 
 
-def scalesim_table(fit: list[dict], held: list[dict], errors: dict[str, float]) -> list[str]:
+def scalesim_table(
+    fit: list[dict], held: list[dict], errors: dict[str, float], simulated: dict[str, float]
+) -> list[str]:
     """SCALE-Sim's line beside ours, on the held-out products of v4."""
     lines = ["| band, held out | model | rows | mean error | 90th percentile | largest | bias |"]
     lines.append("| --- | --- | --- | --- | --- | --- | --- |")
     for band in ("v4 gemm 128-512", "v4 gemm 1024-4096"):
         members = [row for row in held if row["band"] == band]
         theirs = [scalesim_time(row["kernel"]) / row["microseconds"] - 1 for row in members]
-        lines.append(f"| {band} | ours | {cells([errors[row['key']] for row in members])} |")
+        for name, ours in (("cost model", errors), ("simulator", simulated)):
+            lines.append(f"| {band} | {name} | {cells([ours[row['key']] for row in members])} |")
         lines.append(f"| {band} | SCALE-Sim, its line | {cells(theirs)} |")
         slope, start = refitted_line([row for row in fit if row["band"] == band])
         own = [
@@ -91,26 +116,38 @@ def scalesim_table(fit: list[dict], held: list[dict], errors: dict[str, float]) 
     return lines
 
 
-def absolute(held: list[dict], times: dict[str, float]) -> str:
+def absolute(held: list[dict], times: dict[str, float], simulated: dict[str, float]) -> str:
     """The mean absolute error in microseconds, as SCALE-Sim's authors state theirs."""
     members = [row for row in held if row["band"] == "v4 gemm 1024-4096"]
-    ours = sum(abs(times[row["key"]] - row["microseconds"]) for row in members) / len(members)
-    theirs = sum(abs(scalesim_time(row["kernel"]) - row["microseconds"]) for row in members) / len(
-        members
+
+    def mean(time) -> float:
+        return sum(abs(time(row) - row["microseconds"]) for row in members) / len(members)
+
+    ours, own = mean(lambda row: times[row["key"]]), mean(lambda row: simulated[row["key"]])
+    theirs = mean(lambda row: scalesim_time(row["kernel"]))
+    return (
+        f"{ours:.1f} us for the cost model, {own:.1f} us for the simulator\n"
+        f"and {theirs:.1f} us for SCALE-Sim's line"
     )
-    return f"{ours:.1f} us for ours and {theirs:.1f} us for SCALE-Sim's line"
 
 
-def small_table(held: list[dict], times: dict[str, float]) -> list[str]:
+def small_table(
+    held: list[dict], times: dict[str, float], simulated: dict[str, float]
+) -> list[str]:
     """Row by row, where a band has few rows."""
-    lines = ["| row | measured, us | predicted, us | error |", "| --- | --- | --- | --- |"]
+    lines = ["| row | measured, us | cost model, us | error | simulated, us | error |"]
+    lines.append("| --- | --- | --- | --- | --- | --- |")
     for row in held:
         if row["chip"] == "v4":
             continue
-        error = times[row["key"]] / row["microseconds"] - 1
+        measured = row["microseconds"]
+
+        def pair(time: float | None, measured: float = measured) -> str:
+            return f"{time:.1f} | {time / measured - 1:+.1%}" if time else " | "
+
         lines.append(
-            f"| {row['chip']} {row['key']} | {row['microseconds']:.1f} | {times[row['key']]:.1f} "
-            f"| {error:+.1%} |"
+            f"| {row['chip']} {row['key']} | {measured:.1f} | {pair(times[row['key']])} "
+            f"| {pair(simulated.get(row['key']))} |"
         )
     return lines
 
@@ -132,13 +169,19 @@ def run_table() -> list[str]:
 def page(fit: list[dict], held: list[dict], times: dict[str, float], measured: dict) -> str:
     """The whole page."""
     errors = {key: times[key] / measured[key] - 1 for key in times}
+    stored = json.loads(SIMULATED.read_text())
+    simulated = stored["microseconds"]
+    own = {key: simulated[key] / measured[key] - 1 for key in simulated}
     template = (ROOT / "tests" / "tpu" / "validation.in.md").read_text()
     parts = {
         "BANDS": band_table(fit, held, errors),
-        "SCALESIM": scalesim_table(fit, held, errors),
-        "ABSOLUTE": [absolute(held, times)],
+        "SIMULATED": band_table(fit, held, own),
+        "SECONDS": [str(stored["seconds_per_row"])],
+        "RATE": [str(stored["million_bundles_per_second"])],
+        "SCALESIM": scalesim_table(fit, held, errors, own),
+        "ABSOLUTE": [absolute(held, times, simulated)],
         "RUNS": run_table(),
-        "SMALL": small_table(held, times),
+        "SMALL": small_table(held, times, simulated),
     }
     for name, lines in parts.items():
         template = template.replace(f"@{name}@", "\n".join(lines))
@@ -152,15 +195,15 @@ def machine_page(tool: str) -> str:
     return before + BEGIN + table.stdout + END + rest.split(END)[1]
 
 
-def missed(held: list[dict], errors: dict[str, float]) -> list[str]:
-    """A line per target that the held-out rows miss."""
+def missed(name: str, held: list[dict], errors: dict[str, float]) -> list[str]:
+    """A line per target that `name` misses on the held-out rows."""
     lines = []
     for band, (mean, tail) in TARGETS.items():
         sizes = [abs(errors[row["key"]]) for row in held if row["band"] == band]
         if sum(sizes) / len(sizes) > mean:
-            lines.append(f"{band}: mean error {sum(sizes) / len(sizes):.1%}, target {mean:.0%}")
+            lines.append(f"{name}, {band}: mean {sum(sizes) / len(sizes):.1%}, target {mean:.0%}")
         if tail and quantile(sizes, 0.9) > tail:
-            lines.append(f"{band}: 90th percentile {quantile(sizes, 0.9):.1%}, target {tail:.0%}")
+            lines.append(f"{name}, {band}: 90th percentile {quantile(sizes, 0.9):.1%}, target {tail:.0%}")
     return lines
 
 
@@ -175,13 +218,18 @@ def main() -> int:
     if json.loads(FIT_KEYS.read_text())["keys"] != [row["key"] for row in fit]:
         print(f"{FIT_KEYS} is not what the split gives: the figures were fitted to other rows")
         return 1
+    if not arguments.check:
+        simulate(arguments.spokeshave, all_rows)
     times = predictions(arguments.spokeshave, all_rows)
     measured = {row["key"]: row["microseconds"] for row in all_rows}
     texts = {
         PAGE: page(fit, held, times, measured),
         MACHINE_PAGE: machine_page(arguments.spokeshave),
     }
-    problems = missed(held, {key: times[key] / measured[key] - 1 for key in times})
+    problems = []
+    simulated = json.loads(SIMULATED.read_text())["microseconds"]
+    for name, found in (("cost model", times), ("simulator", simulated)):
+        problems += missed(name, held, {key: found[key] / measured[key] - 1 for key in found})
     for path, text in texts.items():
         if not arguments.check:
             path.write_text(text)

@@ -240,7 +240,8 @@ void forRuns(const BufferRef &from, const BufferRef &to,
 int64_t Core::copyCycles(int64_t bytes, int64_t rows) const {
   if (rows > 1)
     bytes = std::max(bytes, rows * timing.dmaGranule);
-  return timing.dmaLatency + int64_t(2 * bytes / timing.hbmBytesPerCycle);
+  double perByte = (1 + program.chip.cost.writeCost) / timing.hbmBytesPerCycle;
+  return timing.dmaLatency + int64_t(double(bytes) * perByte);
 }
 
 /// Where cores share a kernel, each keeps to what the kernel says of it.

@@ -16,6 +16,7 @@ using namespace spokeshave::tpu;
 
 Cores::Cores(const Program &program, Hbm &hbm, const SimulationOptions &options)
     : program(program), options(options) {
+  channel.writeCost = program.chip.cost.writeCost;
   for (int64_t i = 0; i < program.chip.coresOfDevice(); ++i)
     cores.push_back(std::make_unique<Core>(program, hbm, channel, options, int32_t(i)));
 }

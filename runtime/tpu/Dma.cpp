@@ -48,7 +48,7 @@ int64_t Dma::start(Transfer made, int64_t cycle, int64_t runs, int64_t run) {
   constexpr int64_t kBurst = 32; // bytes that HBM gives at once
   int64_t bytes = runs * int64_t(llvm::alignTo(run, kBurst));
   int64_t moved = runs * std::max<int64_t>(llvm::alignTo(run, kBurst), timing.dmaGranule);
-  int64_t flow = int64_t(double(moved) / timing.hbmBytesPerCycle);
+  int64_t flow = channel.flowOf(moved, /*writes=*/!made.writesVmem, timing);
   int64_t begin = std::max({cycle, engineFree, channel.free});
   channel.spend(begin);
   channel.free = begin + flow;
@@ -64,7 +64,8 @@ void Dma::startBehind(Transfer made, int64_t cycle, int64_t bytes) {
     startLocal(made, cycle, bytes);
     return;
   }
-  made.remaining = std::max<int64_t>(1, int64_t(double(bytes) / timing.hbmBytesPerCycle));
+  made.remaining =
+      std::max<int64_t>(1, channel.flowOf(bytes, /*writes=*/!made.writesVmem, timing));
   made.since = cycle + timing.dmaIssue;
   transfers.push_back(made);
 }

@@ -47,6 +47,7 @@ class Dma;
 
 /// What the cores of a device share.
 struct HbmChannel {
+  double writeCost = 1;                ///< of a byte that is written, in bytes that are read
   int64_t free = 0;                    ///< for the next transfer of a kernel
   int64_t spare = 0;                   ///< until then steps' transfers have had what kernels left
   llvm::SmallVector<Dma *, 2> engines; ///< of the cores
@@ -56,6 +57,11 @@ struct HbmChannel {
   /// As Dma's. `waiting`: since when a step's transfer waits for the channel.
   void save(int64_t cycle, int64_t waiting, std::vector<int64_t> &state) const;
   void restore(int64_t cycle, llvm::ArrayRef<int64_t> &state);
+
+  /// Cycles for which `bytes` take the bandwidth.
+  int64_t flowOf(int64_t bytes, bool writes, const spokeshave::tpu::Timing &timing) const {
+    return int64_t(double(bytes) * (writes ? writeCost : 1) / timing.hbmBytesPerCycle);
+  }
 };
 
 /// The engines of one core.

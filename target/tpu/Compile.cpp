@@ -262,7 +262,7 @@ llvm::Error Compilation::lowerToKernels() {
   module.getContext()->loadAllAvailableDialects();
   machine::Machine machine = machineOf(program->chip, program->timing, scopedBytes(), options);
   machine.isAmongKernels = countLaunches() > 1;
-  if (options.keep && countLaunches() > 1)
+  if (options.keep && machine.isAmongKernels)
     expectNear(module, vmemBytes - scopedBytes());
   if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");

@@ -295,7 +295,10 @@ LogicalResult Selector::selectConversion(Operation &op, Opcode opcode) {
     Instruction &compare = emit(Opcode::CompareI, from, dst, low);
     compare.predicate = uint8_t(IntPredicate::Ne), compare.immediate = 2;
   } else {
-    emit(opcode, to, dst, source).from = elementOf(from);
+    Instruction &made = emit(opcode, to, dst, source);
+    made.from = elementOf(from);
+    if (auto carried = op.getAttrOfType<BoolAttr>(kernel::kOfProductAttr))
+      made.predicate = carried.getValue();
   }
   values[op.getResult(0)] = dst;
   return success();

@@ -54,8 +54,11 @@ Timing timingOf(const machine::Chip &chip) {
   timing.weightSets = chip.mxu.weightSets;
   timing.resultTiles = chip.mxu.resultTiles;
   timing.roundToBf16 = chip.vector.bf16 ? 1 : 2;
-  if (chip.cost.resultCycles > 0)
-    timing.roundResultToF16 = std::llround(chip.cost.resultCycles * double(chip.vector.alus));
+  double alus = double(chip.vector.alus), ofResults = chip.cost.resultCycles;
+  if (ofResults > 0) {
+    timing.roundResultToF16 = std::llround(ofResults * alus);
+    timing.roundCarriedToF16 = std::llround((ofResults + chip.cost.carryCycles) * alus);
+  }
   timing.branchDelay = chip.scalar.branchDelay;
 
   timing.clock = chip.core.clock;
@@ -109,7 +112,7 @@ int64_t Timing::occupancy(const Instruction &instruction) const {
     if (isVector && instruction.type == ElementType::BF16)
       registers = roundToBf16;
     else if (isVector && instruction.type == ElementType::F16)
-      registers = roundResultToF16;
+      registers = instruction.predicate ? roundCarriedToF16 : roundResultToF16;
     break;
   case Opcode::MatrixPush:
     return pushCycles(instruction.from);

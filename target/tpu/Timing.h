@@ -38,8 +38,8 @@ struct Timing {
 
   /// ALU operations that round a register of f32 to bf16.
   int64_t roundToBf16 = 2;
-  /// The same to f16, of a product's sums.
-  int64_t roundResultToF16 = 17;
+  /// The same to f16, of a product's sums: of one task, and where tasks share windows.
+  int64_t roundResultToF16 = 17, roundCarriedToF16 = 17;
 
   /// Cycles lost at a taken branch.
   int64_t branchDelay = 4;

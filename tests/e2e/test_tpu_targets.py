@@ -37,7 +37,7 @@ def test_two_cores_share_what_streams(name):
 @pytest.mark.parametrize("chip", ["v5e", "v6e"])
 @pytest.mark.parametrize("name", ["softmax_8192x4096", "gelu_4096x4096", "add_4096x4096"])
 def test_streams_reach_the_bandwidth_of_streams(name, chip):
-    report = _report(name, chip)
+    report = _report(name, f"{chip}:cost.write_cost=1")  # bytes alone count below
     least = sum(k["minimum_hbm_bytes"] for k in report["kernels"]) / report["hbm_bytes_per_cycle"]
     assert report["cycles"] < 1.02 * least
 

@@ -1,13 +1,13 @@
 // f16 becomes f32 and comes of it by sequences on the vector ALUs, exactly; products take
-// it as it is, and round their sums in one instruction where they are one task.
+// it as it is, and round their sums at a price that depends on the number of tasks.
 // RUN: split-file %s %t
 // RUN: spokeshave run --target tpu %t/unpack.mlir --random-args --quiet --check=0 | FileCheck %s --check-prefix=SIM
 // RUN: spokeshave run --target tpu %t/pack.mlir --random-args --quiet --check=0 | FileCheck %s --check-prefix=SIM
 // RUN: spokeshave compile --target tpu --emit=bundles %t/unpack.mlir | FileCheck %s --check-prefix=UNPACK
 // RUN: spokeshave compile --target tpu --emit=bundles %t/pack.mlir | FileCheck %s --check-prefix=PACK
-// RUN: spokeshave compile --target tpu --chip v4 --emit=bundles %t/product.mlir | FileCheck %s --check-prefix=PRODUCT
+// RUN: spokeshave compile --target tpu --chip v4 --emit=kernel %t/product.mlir | FileCheck %s --check-prefix=PRODUCT
 // RUN: spokeshave run --target tpu --chip v4 %t/product.mlir --random-args --quiet --check=2e-3 | FileCheck %s --check-prefix=SIM
-// RUN: spokeshave compile --target tpu --chip v4 --emit=bundles %t/blocks.mlir | FileCheck %s --check-prefix=BLOCKS
+// RUN: spokeshave compile --target tpu --chip v4 --emit=kernel %t/blocks.mlir | FileCheck %s --check-prefix=BLOCKS
 // RUN: spokeshave compile --target tpu --chip v4 --emit=bundles %t/norm.mlir | FileCheck %s --check-prefix=NORM
 // RUN: spokeshave run --target tpu --chip v4 %t/norm.mlir --random-args --quiet --check=1e-3 | FileCheck %s --check-prefix=SIM
 
@@ -19,12 +19,11 @@
 // PACK: cmp.i.i32x1024
 // PACK-NOT: f2f
 
-// PRODUCT: mxu.push{{.*}}f16
-// PRODUCT: f2f.f16x1024
-// PRODUCT-NOT: mxu.latch{{.*}}f32
-
-// BLOCKS: mxu.push{{.*}}f16
-// BLOCKS-NOT: f2f
+// PRODUCT: kernel.matrix_push {{.*}} of f16
+// PRODUCT: arith.truncf {{.*}}{kernel.of_product = false}
+// BLOCKS: kernel.cores = 2
+// BLOCKS: kernel.matrix_push {{.*}} of f16
+// BLOCKS: arith.truncf {{.*}}{kernel.of_product = true}
 
 // What was unpacked for the mean is kept as f32: it is unpacked once.
 // NORM: ld.rows.i16x1024
