@@ -87,7 +87,12 @@ bool Sharing::isCopiedWhole(CopyOp copy) {
   return !candidate.needsFill();
 }
 
+/// Where what cores write overlaps, its runs lie between each other.
 bool Sharing::writesOwnParts(const Written &written) const {
+  for (size_t i = 0; i < written.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (written[i].begin < written[j].end && written[j].begin < written[i].end)
+        return false;
   ByteRange all;
   for (ByteRange range : written)
     extend(all, range);

@@ -75,10 +75,7 @@ llvm::Error Cores::enter(const Step &step, PlaceOf placeOf) {
   if (step.meets)
     meet(step.location);
   llvm::SmallVector<HbmUse> next = usesOf(program, step, placeOf);
-  // A launch whose cores would need a meeting within it is none.
-  UsesSinceMeeting together;
-  together.add(next);
-  if (!uses.allows(next) || !together.allows(next))
+  if (!uses.allows(next))
     return makeError(ErrorCode::Internal,
                      "a core uses what another one has used since they met, at " + step.location);
   if (step.blocks.empty())

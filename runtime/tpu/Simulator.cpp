@@ -352,7 +352,9 @@ llvm::Error Sequencer::run(const Step &step) {
       return llvm::Error::success();
     report.nextRunBytes += step.when == Step::When::NextRun ? step.buffers[0].bytes : 0;
     ++report.stepTransfers;
-    report.stepBytes += step.buffers[0].bytes;
+    report.stepBytes += step.parts.empty() ? step.buffers[0].bytes : 0;
+    for (const Kernel::Part &part : step.parts)
+      report.stepBytes += part.end - part.begin;
     return cores.startTransfer(step, addressOf(step.buffers[0]), addressOf(step.buffers[1]));
   case Step::Kind::Wait: {
     int64_t cycles = cores.waitForStep(step.semaphore);

@@ -225,10 +225,13 @@ llvm::Error Compilation::lowerToSchedule() {
   return llvm::Error::success();
 }
 
-/// What kernels choose their blocks for: where there are several launches the rest is
-/// for values between them.
+/// What kernels choose their blocks for: where values between them, or what loops use
+/// again, are a part of the traffic worth the room, the rest is for these.
 int64_t Compilation::scopedBytes() {
-  return keepsNear() && countLaunches() > 1 ? vmemBytes / 2 : vmemBytes;
+  constexpr double kWorthARoom = 0.1;
+  bool isShared =
+      keepsNear() && countLaunches() > 1 && likelyNearShare(module, vmemBytes / 2) > kWorthARoom;
+  return isShared ? vmemBytes / 2 : vmemBytes;
 }
 
 /// Those in loops as several.

@@ -133,6 +133,20 @@ bool isLikelyNear(schedule::LaunchOp launch, Value buffer, bool isFirst, int64_t
 
 } // namespace
 
+double tpu::likelyNearShare(ModuleOp module, int64_t bytes) {
+  double near = 0, all = 0;
+  bool isFirst = true;
+  module.walk([&](schedule::LaunchOp launch) {
+    for (Value buffer : launch.getBuffers()) {
+      auto size = double(schedule::byteSizeOf(cast<MemRefType>(buffer.getType())));
+      all += size;
+      near += isLikelyNear(launch, buffer, isFirst, bytes) ? size : 0;
+    }
+    isFirst = false;
+  });
+  return all > 0 ? near / all : 0;
+}
+
 void tpu::expectNear(ModuleOp module, int64_t bytes) {
   struct Votes {
     int64_t launches = 0;

@@ -16,6 +16,10 @@ namespace spokeshave::tpu {
 /// The cores of the device that may share a kernel.
 using CoresOf = llvm::function_ref<int64_t(kernel::FuncOp)>;
 
+/// Of the bytes that launches touch, the share that is likely to stay in VMEM, of which
+/// `bytes` are for values.
+double likelyNearShare(mlir::ModuleOp module, int64_t bytes);
+
 /// Before kernels are lowered: tells those in `module` which of their buffers are likely
 /// to stay in VMEM, of which `bytes` are for values (schedule::kExpectedNearAttr).
 void expectNear(mlir::ModuleOp module, int64_t bytes);
