@@ -260,14 +260,20 @@ void Sequencer::waitForLinks(const Step &step) {
   if (!options.grid.torus)
     return;
   int64_t count = coresOf(program, step);
+  auto wait = [&](const BufferRef &buffer, bool isWritten) {
+    cores.waitUntil(port.readyAt(cores.now(), rangeOf(buffer), isWritten), count);
+  };
   for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
+    for (const SliceStart &start : buffer.starts)
+      if (start.at)
+        wait(BufferRef{*start.at}, false);
     if (buffer.base == BufferRef::Base::Vmem)
       continue;
     bool isWritten = step.kind == Step::Kind::Launch || step.kind == Step::Kind::Collective
                          ? index >= step.inputs
                      : step.kind == Step::Kind::Copy ? index + 1 == step.buffers.size()
                                                      : step.kind == Step::Kind::Start && index == 1;
-    cores.waitUntil(port.readyAt(cores.now(), rangeOf(buffer), isWritten), count);
+    wait(buffer, isWritten);
   }
 }
 
@@ -346,16 +352,18 @@ llvm::Error Sequencer::run(const Step &step) {
     return collective(step);
   case Step::Kind::While:
     return loop(step);
-  case Step::Kind::Start:
+  case Step::Kind::Start: {
     if ((step.when == Step::When::FirstRun && !isFirst) ||
         (step.when == Step::When::NextTrip && isLastTrip))
       return llvm::Error::success();
-    report.nextRunBytes += step.when == Step::When::NextRun ? step.buffers[0].bytes : 0;
-    ++report.stepTransfers;
-    report.stepBytes += step.parts.empty() ? step.buffers[0].bytes : 0;
+    int64_t bytes = step.parts.empty() ? step.buffers[0].bytes : 0;
     for (const Kernel::Part &part : step.parts)
-      report.stepBytes += part.end - part.begin;
+      bytes += part.end - part.begin;
+    report.nextRunBytes += step.when == Step::When::NextRun ? bytes : 0;
+    ++report.stepTransfers;
+    report.stepBytes += bytes;
     return cores.startTransfer(step, addressOf(step.buffers[0]), addressOf(step.buffers[1]));
+  }
   case Step::Kind::Wait: {
     int64_t cycles = cores.waitForStep(step.semaphore);
     report.waitCycles += cycles;
