@@ -280,6 +280,18 @@ def FuseAlone : Pass<"graph-fuse-alone", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::spokeshave::graph::GraphDialect"];
 }
 
+def Rematerialize : Pass<"graph-rematerialize", "::mlir::func::FuncOp"> {
+  let summary = "computes cheap values again where they are used late (graph/Rematerialize.h)";
+  let description = [{
+    Afterwards: values between operations take at most `limit` bytes at once, or
+    nothing is left whose recomputation helps. A remark tells of each.
+  }];
+  let options = [
+    Option<"limit", "limit", "int64_t", "0", "bytes that values may take at once">
+  ];
+  let dependentDialects = ["::spokeshave::graph::GraphDialect"];
+}
+
 def Annotate : Pass<"graph-annotate", "::mlir::func::FuncOp"> {
   let summary = "writes the analyses' results beside fusions, for tests and reports";
   let description = [{

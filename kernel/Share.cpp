@@ -20,6 +20,10 @@ std::pair<int64_t, int64_t> TouchedBuffer::rangeAt(int64_t task) const {
   return window ? window->rangeAt(task) : std::pair<int64_t, int64_t>(0, elements);
 }
 
+int64_t TouchedBuffer::windowElements() const {
+  return declared ? DeclaredWindow(declared).elements() : window ? window->elements() : elements;
+}
+
 int64_t kernel::shareOfCore(int64_t tasks, int64_t cores, ArrayRef<TouchedBuffer> touched) {
   int64_t together = 1;
   for (const TouchedBuffer &buffer : touched) {
@@ -47,4 +51,19 @@ SmallVector<int64_t> kernel::partsOfCores(int64_t tasks, int64_t share, int64_t 
       end = std::max(end, last * buffer.elementBytes);
     }
   return parts;
+}
+
+SmallVector<int64_t> kernel::movedByCores(int64_t tasks, int64_t share, int64_t cores,
+                                          ArrayRef<int64_t> parts,
+                                          ArrayRef<TouchedBuffer> touched) {
+  SmallVector<int64_t> moved(parts.size() / 2, 0);
+  for (const TouchedBuffer &buffer : touched)
+    for (int64_t task = 0; task < tasks; ++task)
+      if (task % share == 0 || buffer.rangeAt(task) != buffer.rangeAt(task - 1))
+        moved[buffer.number * cores + task / share] +=
+            buffer.windowElements() * buffer.elementBytes;
+  // What is moved again and again counts once, as windows that lie within each other.
+  for (size_t i = 0; i < moved.size(); ++i)
+    moved[i] = std::min(moved[i], parts[2 * i + 1] - parts[2 * i]);
+  return moved;
 }

@@ -25,6 +25,7 @@ struct TouchedBuffer {
     return declared ? DeclaredWindow(declared).period() : window ? window->period() : 1;
   }
   std::pair<int64_t, int64_t> rangeAt(int64_t task) const;
+  int64_t windowElements() const;
 };
 
 /// How many tasks, one after the other, each of `cores` does: all, where cores would
@@ -35,5 +36,11 @@ int64_t shareOfCore(int64_t tasks, int64_t cores, llvm::ArrayRef<TouchedBuffer> 
 /// each core of the first buffer, then of the next one. Cores without tasks have none.
 llvm::SmallVector<int64_t> partsOfCores(int64_t tasks, int64_t share, int64_t cores,
                                         int64_t buffers, llvm::ArrayRef<TouchedBuffer> touched);
+
+/// Bytes that each core moves of what `parts` says that it touches: the windows of its
+/// tasks, each once. In the order of `parts`.
+llvm::SmallVector<int64_t> movedByCores(int64_t tasks, int64_t share, int64_t cores,
+                                        llvm::ArrayRef<int64_t> parts,
+                                        llvm::ArrayRef<TouchedBuffer> touched);
 
 } // namespace spokeshave::kernel

@@ -468,6 +468,8 @@ StageNeed Stager::need() {
     need.near[number] += buffer.canBeInPlace() ? 0 : buffer.bytes();
   }
   shareTasks(/*isStaged=*/false);
+  if (!parts.empty())
+    need.moved = movedByCores(tasks, share, options.cores, parts, touched());
   need.parts = std::move(parts);
   need.cores = llvm::divideCeil(tasks, std::max<int64_t>(1, share));
   return need;

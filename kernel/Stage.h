@@ -38,7 +38,8 @@ struct StageNeed {
   /// The bytes [begin, end) of each buffer that each of the cores touches: all pairs
   /// of the first buffer, then of the next one.
   llvm::SmallVector<int64_t> parts;
-  int64_t cores = 1; ///< that have tasks
+  llvm::SmallVector<int64_t> moved; ///< the bytes of each part that are moved
+  int64_t cores = 1;                ///< that have tasks
 };
 StageNeed stageNeed(FuncOp kernel, const StageOptions &options);
 

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "schedule/NearMemory.h"
 
-#include "schedule/NearPieces.h"
+#include "schedule/NearAssignment.h"
 #include "schedule/NearShares.h"
 
 #include "mlir/IR/Builders.h"
@@ -19,54 +19,43 @@
 using namespace mlir;
 using namespace spokeshave::schedule;
 
-namespace {
-
-constexpr int64_t kFurthestAhead = 2; ///< launches that a prefetch may be ahead
-
-class Assignment {
-public:
-  Assignment(ProgramOp program, const NearMemoryOptions &options, const KernelFacts &facts)
-      : program(program), options(options), facts(facts), pieces(program, options, facts),
-        candidates(pieces.candidates()) {}
-  void run();
-
-private:
-  bool place(NearCandidate &candidate);
-  bool agreesWithCopies(const NearCandidate &candidate);
-  bool startEarlier(NearCandidate &candidate);
-  bool tryPlace(NearCandidate &candidate);
-  bool leavesRoom(const NearCandidate &candidate, int64_t at);
-  int64_t needAt(LaunchOp launch, int64_t position, const NearCandidate &more);
-  void rewrite();
-  void replaceUses(NearCandidate &candidate);
-  void transfers(NearCandidate &candidate);
-  void rewriteCopies();
-  DenseI64ArrayAttr partsAttr(const NearCandidate &candidate, bool toFar);
-
-  ProgramOp program;
-  const NearMemoryOptions &options;
-  const KernelFacts &facts;
-  NearPieces pieces;
-  std::vector<NearCandidate> candidates;
-  std::vector<NearCandidate *> taken;
-  DenseMap<Operation *, DenseI64ArrayAttr> copiedParts;
-  int64_t signals = 0;
-};
-
-int64_t Assignment::needAt(LaunchOp launch, int64_t position, const NearCandidate &more) {
+/// Which of the launch's buffers are near, if `more` (or null) is as well.
+llvm::BitVector NearAssignment::nearOf(LaunchOp launch, const NearCandidate *more) {
   llvm::BitVector near(launch.getBuffers().size());
+  int64_t position = pieces.spanOf(launch).first;
   for (auto [i, buffer] : llvm::enumerate(launch.getBuffers())) {
     NearPiece *piece = pieces.pieceOf(buffer);
-    auto holds = [&](const NearCandidate &c) {
+    auto holds = [&, i = i](const NearCandidate &c) {
+      if (!c.operands.empty())
+        return llvm::is_contained(c.operands, &launch->getOpOperand(i));
       return c.piece == piece && c.span.first <= position && position <= c.span.last;
     };
-    near[i] = holds(more) || llvm::any_of(taken, [&](NearCandidate *c) { return holds(*c); });
+    near[i] =
+        (more && holds(*more)) || llvm::any_of(taken, [&](NearCandidate *c) { return holds(*c); });
   }
-  return facts.need(launch, near);
+  return near;
+}
+
+int64_t NearAssignment::bytesMoved(LaunchOp launch, unsigned buffer) {
+  if (options.cores < 2)
+    return byteSizeOf(cast<MemRefType>(launch.getBuffers()[buffer].getType()));
+  int64_t sum = 0;
+  for (int64_t core = 0; core < options.cores; ++core)
+    sum += facts.touches(launch, buffer, core).size();
+  return sum;
+}
+
+/// What far memory gives while the launch runs, beside what it moves itself.
+int64_t NearAssignment::idleBytes(LaunchOp launch) {
+  llvm::BitVector near = nearOf(launch, nullptr);
+  int64_t idle = facts.bytesBeside(launch);
+  for (auto [i, buffer] : llvm::enumerate(launch.getBuffers()))
+    idle -= near[i] ? 0 : bytesMoved(launch, i);
+  return std::max<int64_t>(0, idle);
 }
 
 /// Whether all launches within the span have room beneath what is near then.
-bool Assignment::leavesRoom(const NearCandidate &candidate, int64_t at) {
+bool NearAssignment::leavesRoom(const NearCandidate &candidate, int64_t at) {
   for (LaunchOp launch : pieces.launches()) {
     int64_t position = pieces.spanOf(launch).first;
     if (position < candidate.span.first || position > candidate.span.last)
@@ -75,14 +64,14 @@ bool Assignment::leavesRoom(const NearCandidate &candidate, int64_t at) {
     for (NearCandidate *other : taken)
       if (other->span.first <= position && position <= other->span.last)
         lowest = std::min(lowest, other->place);
-    if (needAt(launch, position, candidate) > lowest)
+    if (facts.need(launch, nearOf(launch, &candidate)) > lowest)
       return false;
   }
   return true;
 }
 
 /// The highest free place over the candidate's span.
-bool Assignment::tryPlace(NearCandidate &candidate) {
+bool NearAssignment::tryPlace(NearCandidate &candidate) {
   int64_t size = candidate.size();
   SmallVector<NearCandidate *> others;
   for (NearCandidate *other : taken)
@@ -101,9 +90,16 @@ bool Assignment::tryPlace(NearCandidate &candidate) {
   return true;
 }
 
-/// The launch or loop before `op` in the order of the program.
-Operation *stepBefore(Operation *op) {
-  auto isPlace = [](Operation *o) { return isa<ArenaOp, ViewOp, ConstantOp, NearOp>(o); };
+/// Whether nothing else needs the candidate's place over its span.
+bool NearAssignment::isFree(const NearCandidate &candidate) {
+  for (NearCandidate *other : taken)
+    if (other->span.meets(candidate.span) && other->place < candidate.place + candidate.size() &&
+        candidate.place < other->place + other->size())
+      return false;
+  return leavesRoom(candidate, candidate.place);
+}
+
+Operation *spokeshave::schedule::stepBefore(Operation *op) {
   Operation *before = op->getPrevNode();
   while (before && isPlace(before))
     before = before->getPrevNode();
@@ -119,7 +115,7 @@ Operation *stepBefore(Operation *op) {
 }
 
 /// Lets the transfer start before steps that do not need it. True if it does.
-bool Assignment::startEarlier(NearCandidate &candidate) {
+bool NearAssignment::startEarlier(NearCandidate &candidate) {
   bool moved = false;
   Operation *at = candidate.anchor;
   for (int64_t ahead = 0; ahead < kFurthestAhead;) {
@@ -139,7 +135,7 @@ bool Assignment::startEarlier(NearCandidate &candidate) {
 }
 
 /// A copy from near memory to near memory moves within each core.
-bool Assignment::agreesWithCopies(const NearCandidate &candidate) {
+bool NearAssignment::agreesWithCopies(const NearCandidate &candidate) {
   return llvm::all_of(candidate.accesses, [&](const NearAccess &access) {
     auto copy = dyn_cast<CopyOp>(access.op);
     return !copy || llvm::all_of(taken, [&](NearCandidate *other) {
@@ -151,17 +147,18 @@ bool Assignment::agreesWithCopies(const NearCandidate &candidate) {
   });
 }
 
-bool Assignment::place(NearCandidate &candidate) {
+bool NearAssignment::place(NearCandidate &candidate) {
   candidate.start = candidate.anchor;
   if (!findParts(candidate, pieces, facts, options.cores) || !agreesWithCopies(candidate) ||
       !tryPlace(candidate))
     return false;
-  if (candidate.needsFill() && options.prefetch && startEarlier(candidate))
+  if (candidate.needsFill() && options.prefetch &&
+      (startEarlier(candidate) || (options.slices && startInSlices(candidate))))
     return true;
   return candidate.saved > 0;
 }
 
-void Assignment::replaceUses(NearCandidate &candidate) {
+void NearAssignment::replaceUses(NearCandidate &candidate) {
   OpBuilder builder(program.getBody());
   builder.setInsertionPointToStart(&program.getBlock());
   auto near = [&](Value root) -> Value {
@@ -195,34 +192,40 @@ void Assignment::replaceUses(NearCandidate &candidate) {
   }
 }
 
-DenseI64ArrayAttr Assignment::partsAttr(const NearCandidate &candidate, bool toFar) {
-  if (candidate.parts.empty())
-    return nullptr;
-  return DenseI64ArrayAttr::get(program.getContext(), movedParts(candidate, toFar));
-}
-
-void Assignment::transfers(NearCandidate &candidate) {
+void NearAssignment::transfers(NearCandidate &candidate) {
   OpBuilder builder(program.getContext());
   Value far = candidate.piece->values.front();
   auto near = [&] { return builder.create<NearOp>(far.getLoc(), far.getType(), candidate.place); };
-  if (candidate.needsFill()) {
-    builder.setInsertionPoint(candidate.start);
-    builder.create<StartOp>(candidate.start->getLoc(), far, near(), signals,
-                            partsAttr(candidate, /*toFar=*/false));
+  if (arriving.count(&candidate)) {
+    transferSlices(candidate);
+  } else if (candidate.needsFill()) {
+    if (candidate.start)
+      builder.setInsertionPoint(candidate.start);
+    else
+      builder.setInsertionPoint(firstStep());
+    auto parts = partsAttr(program.getContext(), candidate.parts);
+    auto start = builder.create<StartOp>(candidate.anchor->getLoc(), far, near(), signals, parts);
+    start.setFirstRun(candidate.isCarried);
+    if (candidate.isCarried) {
+      auto tail = llvm::find_if(tails, [&](auto &t) { return t->piece == candidate.piece; });
+      builder.setInsertionPoint((*tail)->start);
+      builder.create<StartOp>(candidate.anchor->getLoc(), far, near(), signals, parts)
+          .setNextRun(true);
+    }
     builder.setInsertionPoint(candidate.anchor);
     builder.create<WaitOp>(candidate.anchor->getLoc(), signals++);
   }
   if (candidate.needsWriteBack()) {
     builder.setInsertionPointAfter(candidate.end);
     builder.create<StartOp>(candidate.end->getLoc(), near(), far, signals,
-                            partsAttr(candidate, /*toFar=*/true));
+                            partsAttr(program.getContext(), partsBack(candidate.parts)));
     builder.setInsertionPointToEnd(&program.getBlock());
     builder.create<WaitOp>(candidate.end->getLoc(), signals++);
   }
 }
 
 /// Copies from or to near memory are transfers that are waited for at once.
-void Assignment::rewriteCopies() {
+void NearAssignment::rewriteCopies() {
   program.walk([&](CopyOp copy) {
     auto isNear = [](Value value) { return bool(rootOfView(value).getDefiningOp<NearOp>()); };
     if (!isNear(copy.getSource()) && !isNear(copy.getTarget()))
@@ -235,21 +238,25 @@ void Assignment::rewriteCopies() {
   });
 }
 
-void Assignment::rewrite() {
+void NearAssignment::rewrite() {
+  llvm::erase_if(taken, [](NearCandidate *candidate) { return candidate->accesses.empty(); });
   for (NearCandidate *candidate : taken)
     for (const NearAccess &access : candidate->accesses)
       if (auto copy = dyn_cast<CopyOp>(access.op)) {
         bool toFar = access.reads && !copiedParts.contains(copy);
-        copiedParts[copy] = partsAttr(*candidate, toFar);
+        copiedParts[copy] =
+            partsAttr(program.getContext(), toFar ? partsBack(candidate->parts) : candidate->parts);
       }
   for (NearCandidate *candidate : taken)
     replaceUses(*candidate);
   for (NearCandidate *candidate : taken)
     transfers(*candidate);
+  for (TripSlice &slice : tripSlices)
+    rewriteTripSlice(slice);
   rewriteCopies();
 }
 
-void Assignment::run() {
+void NearAssignment::run() {
   std::vector<NearCandidate *> order;
   for (NearCandidate &candidate : candidates)
     order.push_back(&candidate);
@@ -258,14 +265,18 @@ void Assignment::run() {
     return density(a) != density(b) ? density(a) > density(b) : a < b;
   });
   for (NearCandidate *candidate : order)
-    if (place(*candidate))
+    if (place(*candidate)) {
+      candidate->isTaken = true;
       taken.push_back(candidate);
+    }
+  if (options.prefetch)
+    placeTripSlices();
+  if (options.acrossRuns)
+    carryOver();
   rewrite();
 }
 
-} // namespace
-
 void spokeshave::schedule::assignNearMemory(ProgramOp program, const NearMemoryOptions &options,
                                             const KernelFacts &facts) {
-  Assignment(program, options, facts).run();
+  NearAssignment(program, options, facts).run();
 }

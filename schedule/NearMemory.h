@@ -21,6 +21,7 @@ namespace spokeshave::schedule {
 struct ByteRange {
   int64_t begin = 0, end = 0;
   bool isEmpty() const { return begin >= end; }
+  int64_t size() const { return isEmpty() ? 0 : end - begin; }
   bool holds(ByteRange other) const { return begin <= other.begin && other.end <= end; }
   bool operator==(const ByteRange &) const = default;
 };
@@ -30,6 +31,8 @@ struct NearMemoryOptions {
   int64_t latencyBytes = 0; ///< what flows in the latency of a transfer
   bool keep = true;         ///< values stay between launches
   bool prefetch = true;     ///< transfers start before the launch that needs them
+  bool slices = true;       ///< of which each starts when its part of the place is free
+  bool acrossRuns = false;  ///< the first arguments come while the run before ends
   int64_t cores = 1;        ///< that have such a memory each, and may share launches
 };
 
@@ -40,6 +43,8 @@ struct KernelFacts {
   llvm::function_ref<int64_t(LaunchOp, const llvm::BitVector &near)> need;
   /// Whether the launch's outputs hold data that it may leave as it is.
   llvm::function_ref<bool(LaunchOp)> updatesOutputs;
+  /// Bytes that far memory gives in the time that the launch works.
+  llvm::function_ref<int64_t(LaunchOp)> bytesBeside;
   /// Of several cores: what each touches of a buffer of a launch.
   llvm::function_ref<ByteRange(LaunchOp, unsigned buffer, int64_t core)> touches = nullptr;
 };

@@ -26,8 +26,11 @@ static int64_t bytesOf(Value value) {
 }
 
 Value spokeshave::schedule::rootOfView(Value value) {
-  while (auto view = value.getDefiningOp<ViewOp>())
-    value = view.getSource();
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<ViewOp, SliceOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
   return value;
 }
 
@@ -76,9 +79,29 @@ void NearPieces::access(Value value, Operation &op, bool reads, bool writes, dou
   piece->accesses.push_back({steps[&op].first, &op, reads, writes, times});
 }
 
+/// What the sequencer reads to find a slice's place, and what the slice is of, have no
+/// other place than far memory.
+void NearPieces::fixSlices(Operation &op, double times) {
+  for (Value buffer : op.getOperands())
+    for (Operation *def = buffer.getDefiningOp(); def && isa<ViewOp, SliceOp>(def);
+         def = def->getOperand(0).getDefiningOp()) {
+      auto slice = dyn_cast<SliceOp>(def);
+      if (!slice)
+        continue;
+      fix(slice.getSource());
+      for (Value start : slice.getStarts()) {
+        if (start.getDefiningOp<TripOp>())
+          continue;
+        access(start, op, true, false, times);
+        fix(start);
+      }
+    }
+}
+
 void NearPieces::numberStep(Operation &op, double times) {
   steps[&op] = {positions, positions};
   ++positions;
+  fixSlices(op, times);
   if (auto launch = dyn_cast<LaunchOp>(op)) {
     launchSteps.push_back(launch);
     for (auto [i, buffer] : llvm::enumerate(launch.getBuffers())) {
@@ -107,7 +130,7 @@ void NearPieces::numberStep(Operation &op, double times) {
 
 void NearPieces::number(mlir::Block &block, double times) {
   for (Operation &op : block) {
-    if (isa<ArenaOp, ViewOp, ConstantOp, NearOp>(op))
+    if (isPlace(&op))
       continue;
     if (auto parallel = dyn_cast<ParallelOp>(op))
       number(parallel.getBody().front(), times);

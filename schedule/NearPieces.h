@@ -55,12 +55,22 @@ struct NearCandidate {
   llvm::SmallVector<NearAccess> accesses;
   StepSpan span;
   bool isLast = false;                               ///< of its piece
+  bool isTaken = false, isCarried = false;           ///< carried: into the next run
   mlir::Operation *anchor = nullptr, *end = nullptr; ///< the step that begins, the one that ends it
   mlir::Operation *start = nullptr;                  ///< the transfer into it starts before this
   double saved = 0;                                  ///< bytes of traffic
   llvm::SmallVector<ByteRange> parts;                ///< that each of several cores holds
   int64_t place = -1;
+  /// Of a slice: the launches' operands that it is, and no others of its piece.
+  llvm::SmallVector<mlir::OpOperand *> operands;
 
+  /// What all cores together fetch.
+  int64_t fetched() const {
+    int64_t sum = parts.empty() ? piece->bytes : 0;
+    for (ByteRange part : parts)
+      sum += part.size();
+    return sum;
+  }
   bool needsFill() const {
     return piece->home == NearPiece::Home::Argument || piece->home == NearPiece::Home::Constant;
   }
@@ -78,6 +88,8 @@ public:
   NearPiece *pieceOf(mlir::Value value);
   /// Positions of a step, of loops with their bodies.
   StepSpan spanOf(mlir::Operation *step) const { return steps.lookup(step); }
+  /// Behind the last step.
+  int64_t end() const { return positions; }
   llvm::ArrayRef<LaunchOp> launches() const { return launchSteps; }
 
 private:
@@ -85,6 +97,7 @@ private:
   void numberStep(mlir::Operation &op, double times);
   void access(mlir::Value value, mlir::Operation &op, bool reads, bool writes, double times);
   void fix(mlir::Value value) { pieceOf(value)->isFixed = true; }
+  void fixSlices(mlir::Operation &op, double times);
   void fixOverlapping();
   void split(NearPiece &piece, std::vector<NearCandidate> &candidates);
   StepSpan spanWithin(llvm::ArrayRef<NearAccess> accesses, mlir::Operation *scope,
@@ -105,7 +118,7 @@ private:
   std::map<std::pair<int64_t, int64_t>, NearPiece *> arenaPieces; ///< by offset and bytes
 };
 
-/// The buffer that `value` is a view of.
+/// The buffer that `value` is a view or slice of.
 mlir::Value rootOfView(mlir::Value value);
 
 } // namespace spokeshave::schedule

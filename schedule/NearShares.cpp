@@ -32,6 +32,14 @@ int64_t offsetOfView(Value value) {
   return offset;
 }
 
+/// Cores' parts are runs of bytes.
+bool isBox(Value value) {
+  while (auto view = value.getDefiningOp<ViewOp>())
+    value = view.getSource();
+  auto slice = value.getDefiningOp<SliceOp>();
+  return slice && slice.getRows() > 1;
+}
+
 /// What one access writes, by cores.
 using Written = SmallVector<ByteRange>;
 
@@ -73,13 +81,18 @@ void Sharing::touch(LaunchOp launch) {
 
 bool Sharing::isCopiedWhole(CopyOp copy) {
   for (Value buffer : {copy.getSource(), copy.getTarget()})
-    if (pieces.pieceOf(buffer) == candidate.piece &&
-        byteSizeOf(cast<MemRefType>(buffer.getType())) != candidate.piece->bytes)
+    if (isBox(buffer) || (pieces.pieceOf(buffer) == candidate.piece &&
+                          byteSizeOf(cast<MemRefType>(buffer.getType())) != candidate.piece->bytes))
       return false;
   return !candidate.needsFill();
 }
 
+/// Where what cores write overlaps, its runs lie between each other.
 bool Sharing::writesOwnParts(const Written &written) const {
+  for (size_t i = 0; i < written.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (written[i].begin < written[j].end && written[j].begin < written[i].end)
+        return false;
   ByteRange all;
   for (ByteRange range : written)
     extend(all, range);
@@ -123,13 +136,41 @@ bool spokeshave::schedule::findParts(NearCandidate &candidate, NearPieces &piece
   return cores < 2 || Sharing(candidate, pieces, facts, cores).run();
 }
 
-SmallVector<int64_t> spokeshave::schedule::movedParts(const NearCandidate &candidate, bool toFar) {
-  SmallVector<int64_t> moved;
+void spokeshave::schedule::findPartsRead(NearCandidate &candidate, const KernelFacts &facts,
+                                         int64_t cores) {
+  if (cores < 2)
+    return;
+  candidate.parts.assign(cores, {});
+  for (OpOperand *operand : candidate.operands)
+    for (int64_t core = 0; core < cores; ++core)
+      extend(candidate.parts[core],
+             facts.touches(cast<LaunchOp>(operand->getOwner()), operand->getOperandNumber(), core));
+}
+
+SmallVector<ByteRange> spokeshave::schedule::partsWithin(ArrayRef<ByteRange> parts, int64_t offset,
+                                                         int64_t bytes) {
+  SmallVector<ByteRange> within;
+  for (ByteRange part : parts)
+    within.push_back({std::clamp<int64_t>(part.begin - offset, 0, bytes),
+                      std::clamp<int64_t>(part.end - offset, 0, bytes)});
+  return within;
+}
+
+SmallVector<ByteRange> spokeshave::schedule::partsBack(ArrayRef<ByteRange> parts) {
+  SmallVector<ByteRange> back;
   int64_t at = 0;
-  for (ByteRange part : candidate.parts) {
-    int64_t begin = toFar ? std::max(part.begin, std::min(at, part.end)) : part.begin;
-    moved.append({begin, part.end});
+  for (ByteRange part : parts) {
+    back.push_back({std::max(part.begin, std::min(at, part.end)), part.end});
     at = std::max(at, part.end);
   }
-  return moved;
+  return back;
+}
+
+DenseI64ArrayAttr spokeshave::schedule::partsAttr(MLIRContext *context, ArrayRef<ByteRange> parts) {
+  if (parts.empty())
+    return nullptr;
+  SmallVector<int64_t> bounds;
+  for (ByteRange part : parts)
+    bounds.append({part.begin, part.end});
+  return DenseI64ArrayAttr::get(context, bounds);
 }

@@ -18,8 +18,17 @@ namespace spokeshave::schedule {
 bool findParts(NearCandidate &candidate, NearPieces &pieces, const KernelFacts &facts,
                int64_t cores);
 
-/// For schedule.start: what each core fetches, or, to far memory, writes back, nothing
-/// twice. Empty where there is one core.
-llvm::SmallVector<int64_t> movedParts(const NearCandidate &candidate, bool toFar);
+/// The same for the operands of launches that only read a candidate.
+void findPartsRead(NearCandidate &candidate, const KernelFacts &facts, int64_t cores);
+
+/// What each core holds of the `bytes` from `offset` on, counted from there.
+llvm::SmallVector<ByteRange> partsWithin(llvm::ArrayRef<ByteRange> parts, int64_t offset,
+                                         int64_t bytes);
+
+/// What each core writes back to far memory, nothing twice.
+llvm::SmallVector<ByteRange> partsBack(llvm::ArrayRef<ByteRange> parts);
+
+/// For schedule.start. Null where there is one core.
+mlir::DenseI64ArrayAttr partsAttr(mlir::MLIRContext *context, llvm::ArrayRef<ByteRange> parts);
 
 } // namespace spokeshave::schedule

@@ -36,6 +36,13 @@ def SchedulePrograms : Pass<"schedule-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::spokeshave::schedule::ScheduleDialect"];
 }
 
+def ScheduleSliceStacks : Pass<"schedule-slice-stacks", "::mlir::ModuleOp"> {
+  let summary = "gives launches the slices of stacks that they use (schedule/SliceStacks.h)";
+  let options = [
+    Option<"leastBytes", "least-bytes", "int64_t", "0", "of a buffer of which slices are taken">
+  ];
+}
+
 def ScheduleNearMemory : Pass<"schedule-near-memory", "::mlir::ModuleOp"> {
   let summary = "keeps values in near memory from launch to launch (schedule/NearMemory.h)";
   let description = [{
@@ -45,7 +52,9 @@ def ScheduleNearMemory : Pass<"schedule-near-memory", "::mlir::ModuleOp"> {
   let options = [
     Option<"bytes", "bytes", "int64_t", "1048576", "size of the near memory">,
     Option<"keep", "keep", "bool", "true", "values stay between launches">,
-    Option<"prefetch", "prefetch", "bool", "true", "transfers start ahead of their use">
+    Option<"prefetch", "prefetch", "bool", "true", "transfers start ahead of their use">,
+    Option<"slices", "slices", "bool", "true", "large values arrive in parts">,
+    Option<"acrossRuns", "across-runs", "bool", "false", "the first arguments come while the run before ends">
   ];
 }
 

@@ -7,6 +7,7 @@
 #include "schedule/NearMemory.h"
 #include "schedule/Passes.h"
 #include "schedule/Plan.h"
+#include "schedule/SliceStacks.h"
 
 #include "graph/GraphDialect.h"
 
@@ -18,6 +19,7 @@ namespace spokeshave::schedule {
 
 #define GEN_PASS_DEF_SCHEDULEPROGRAMS
 #define GEN_PASS_DEF_SCHEDULENEARMEMORY
+#define GEN_PASS_DEF_SCHEDULESLICESTACKS
 #include "schedule/Passes.h.inc"
 
 namespace {
@@ -75,6 +77,12 @@ struct SchedulePass : impl::ScheduleProgramsBase<SchedulePass> {
   }
 };
 
+struct SliceStacksPass : impl::ScheduleSliceStacksBase<SliceStacksPass> {
+  using ScheduleSliceStacks = impl::ScheduleSliceStacksBase<SliceStacksPass>;
+  using ScheduleSliceStacks::ScheduleSliceStacks;
+  void runOnOperation() override { sliceStacks(getOperation(), leastBytes); }
+};
+
 struct NearMemoryPass : impl::ScheduleNearMemoryBase<NearMemoryPass> {
   using ScheduleNearMemory = impl::ScheduleNearMemoryBase<NearMemoryPass>;
   using ScheduleNearMemory::ScheduleNearMemory;
@@ -93,8 +101,10 @@ struct NearMemoryPass : impl::ScheduleNearMemoryBase<NearMemoryPass> {
       return kind == graph::FusionKind::Update || kind == graph::FusionKind::Scatter ||
              kind == graph::FusionKind::While;
     };
+    auto idle = [](LaunchOp) { return int64_t(1) << 30; };
     for (auto program : module.getOps<ProgramOp>())
-      assignNearMemory(program, {bytes, 0, keep, prefetch}, {need, updates});
+      assignNearMemory(program, {bytes, 0, keep, prefetch, slices, acrossRuns},
+                       {need, updates, idle});
   }
 };
 } // namespace

@@ -183,6 +183,31 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
+LogicalResult SliceOp::verify() {
+  size_t starts = getStarts().size();
+  if (starts == 0 || getLimits().size() != starts || getStrides().size() != starts ||
+      getWraps().size() != starts)
+    return emitOpError() << "needs a limit, a stride and a wrap for each of its starts";
+  int64_t bytes = byteSizeOf(cast<MemRefType>(getResult().getType()));
+  int64_t rows = getRows(), run = rows > 0 ? bytes / rows : 0;
+  if (rows < 1 || bytes % rows != 0 || (rows > 1 && int64_t(getPitch()) < run))
+    return emitOpError() << "is no box of " << rows << " rows";
+  int64_t end = int64_t(getByteOffset()) + (rows - 1) * int64_t(getPitch()) + run;
+  for (auto [limit, stride] : llvm::zip_equal(getLimits(), getStrides())) {
+    if (limit < 0 || stride < 0)
+      return emitOpError() << "has a negative limit or stride";
+    end += limit * stride;
+  }
+  if (int64_t(getByteOffset()) < 0 || end > byteSizeOf(cast<MemRefType>(getSource().getType())))
+    return emitOpError() << "reaches beyond its source";
+  for (Value start : getStarts()) {
+    auto type = cast<MemRefType>(start.getType());
+    if (type.getRank() != 0 || !isa<IntegerType>(type.getElementType()))
+      return emitOpError() << "starts at an integer of rank 0, not at " << type;
+  }
+  return success();
+}
+
 LogicalResult CopyOp::verify() {
   if (byteSizeOf(cast<MemRefType>(getSource().getType())) !=
       byteSizeOf(cast<MemRefType>(getTarget().getType())))

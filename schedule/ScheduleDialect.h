@@ -35,4 +35,9 @@ int64_t byteSizeOfElement(mlir::Type element);
 /// Bytes of a dense row-major tensor or memref of static shape.
 int64_t byteSizeOf(mlir::ShapedType type);
 
+/// Whether `op` names memory and is no step of the program.
+inline bool isPlace(mlir::Operation *op) {
+  return mlir::isa<ArenaOp, ViewOp, SliceOp, TripOp, ConstantOp, NearOp>(op);
+}
+
 } // namespace spokeshave::schedule

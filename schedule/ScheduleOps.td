@@ -100,6 +100,34 @@ def Schedule_ViewOp : Schedule_Op<"view", [Pure]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
 }
 
+def Schedule_TripOp : Schedule_Op<"trip", [Pure]> {
+  let summary = "an integer that is in no memory: it counts trips of the innermost loop around its user";
+  let description = "In trip t (0 is the first) it is `begin` + t * `step`.";
+  let arguments = (ins I64Attr:$begin, I64Attr:$step);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$begin `step` $step attr-dict `:` type($result)";
+}
+
+def Schedule_SliceOp : Schedule_Op<"slice", [Pure]> {
+  let summary = "a part of a buffer, whose place is known when the program runs";
+  let description = [{
+    Begins `byte_offset` bytes into `source`, and for each of `starts` (integers of
+    rank 0 that whoever runs the program reads, or schedule.trip) min(max(start, 0),
+    limit) * stride bytes further; to a negative start its number of `wraps` is added
+    first. With `rows` > 1 it is a box: as many runs of bytes,
+    `pitch` bytes apart, which copies alone may touch.
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<AnyMemRef>:$starts, DenseI64ArrayAttr:$limits,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$wraps, DefaultValuedAttr<I64Attr, "0">:$byte_offset,
+                       DefaultValuedAttr<I64Attr, "1">:$rows, DefaultValuedAttr<I64Attr, "0">:$pitch);
+  let results = (outs AnyMemRef:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $source `at` `(` $starts `)` `limits` $limits `strides` $strides `wraps` $wraps attr-dict
+    `:` type($source) `,` `(` type($starts) `)` `to` type($result)
+  }];
+}
+
 def Schedule_ParallelOp : Schedule_Op<"parallel", [SingleBlock, NoTerminator]> {
   let summary = "one parallel region: its launches run in order on all threads, a barrier between";
   let regions = (region SizedRegion<1>:$body);
@@ -135,10 +163,16 @@ def Schedule_StartOp : Schedule_Op<"start"> {
 
     Where several cores have a near memory each, `parts` has the bytes [begin, end) that
     each of them moves from or to its own; else the first one moves all.
+
+    `first_run`: not started where a run of the program has just ended, which has
+    started its like, `next_run`, for this one. The program must then be given the
+    same arguments again. `next_trip`: for the loop's next trip, not started in the
+    last one.
   }];
   let hasVerifier = 1;
   let arguments = (ins AnyMemRef:$source, AnyMemRef:$target, I64Attr:$signal,
-                       OptionalAttr<DenseI64ArrayAttr>:$parts);
+                       OptionalAttr<DenseI64ArrayAttr>:$parts,
+                       UnitAttr:$first_run, UnitAttr:$next_run, UnitAttr:$next_trip);
   let assemblyFormat = "$source `to` $target `signal` $signal (`parts` $parts^)? attr-dict `:` type($source) `to` type($target)";
 }
 

@@ -35,8 +35,8 @@ Compiles a StableHLO program (text or portable bytecode; - is standard input).
   --threads=N          0: as many as this process may use
   --option NAME=VALUE  any other option of the compiler
   --target=TARGET      cpu (the default); or tpu: a simulated TPU-class chip, with
-                       the levels stablehlo, graph, schedule, near, kernel, tpu,
-                       bundles
+                       the levels stablehlo, graph, schedule, slices (launches of
+                       layers), near (values in VMEM), kernel, tpu, bundles
   --chip=CHIP          of that target: a chip's name or a chip file (default v5e)
 )";
 
@@ -141,8 +141,8 @@ llvm::Error tools::compileCommand(Arguments arguments) {
     return makeError(ErrorCode::BadOption, "name a file to compile; see --help");
   static constexpr llvm::StringLiteral kLevels[] = {"stablehlo", "graph", "schedule",   "kernel",
                                                     "llvm",      "asm",   "executable", "stats"};
-  static constexpr llvm::StringLiteral kTpuLevels[] = {"stablehlo", "graph", "schedule", "near",
-                                                       "kernel",    "tpu",   "bundles",  "stats"};
+  static constexpr llvm::StringLiteral kTpuLevels[] = {
+      "stablehlo", "graph", "schedule", "slices", "near", "kernel", "tpu", "bundles", "stats"};
   if (target != "cpu" && target != "tpu")
     return makeError(ErrorCode::BadOption, "no target '" + target + "'; see --help");
   bool isTpu = target == "tpu";

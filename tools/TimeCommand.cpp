@@ -24,6 +24,8 @@ static constexpr llvm::StringLiteral kHelp = R"(usage: spokeshave time [options]
 How long a StableHLO program (text or portable bytecode) takes on a simulated
 TPU-class chip. Values are not computed: a loop that data ends runs once, of a
 branch that data decides the first is taken, and both are counted.
+A program that brings arguments for its next run is run again and again until two
+runs take the same time: figures are of the last one, and the first run's are beside.
 
   --chip=CHIP   a chip's name or a chip file, with settings: v5e, v6e:vmem=64MiB
   --option NAME=VALUE  an option of the compiler: pipelining=off, buffers=3, ...
@@ -122,8 +124,16 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
         {"bytes", time.bytes},
         {"bound", boundOf(program, time)},
     });
+  llvm::json::Array recomputed;
+  for (const graph::Recomputed &value : program.recomputed)
+    recomputed.push_back(llvm::json::Object{{"name", value.name},
+                                            {"location", value.location},
+                                            {"bytes", value.bytes},
+                                            {"operations", value.operations}});
   return llvm::json::Object{
       {"chip", program.chip.name},
+      {"arena_bytes", program.arenaBytes},
+      {"recomputed", std::move(recomputed)},
       {"chips", torus.text()},
       {"collectives", std::move(collectives)},
       {"cycles", report.cycles},
@@ -135,6 +145,9 @@ static llvm::json::Value toJson(const tpu::Program &program, const runtime::tpu:
       {"meeting_cycles", report.meetingCycles},
       {"step_transfers", report.stepTransfers},
       {"step_bytes", report.stepBytes},
+      {"first_run_cycles", report.firstRunCycles},
+      {"next_run_bytes", report.nextRunBytes},
+      {"runs", report.runs},
       {"cores", program.chip.coresOfDevice()},
       {"simulated_bundles", report.simulatedBundles},
       {"bundles_per_second", report.bundlesPerSecond()},
@@ -151,6 +164,7 @@ llvm::Error tools::timeCommand(Arguments arguments) {
   TraceFiles traces;
   runtime::tpu::SimulationOptions simulation;
   simulation.computeValues = false;
+  simulation.repeats = true;
   ArgumentReader reader(arguments);
   while (reader.next()) {
     if (reader.isFlag("--help")) {

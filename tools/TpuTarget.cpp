@@ -108,6 +108,14 @@ void tools::printTpuReport(const tpu::Program &program, const runtime::tpu::Repo
   if (report.stepTransfers)
     os << llvm::formatv("{0} transfers between kernels, {1} bytes, {2} cycles waited for\n",
                         report.stepTransfers, report.stepBytes, report.waitCycles);
+  if (report.runs > 1)
+    os << llvm::formatv("steady state, run {0} in a row: the run before has brought {1} bytes; the "
+                        "first one takes {2} cycles, {3} more\n",
+                        report.runs, report.nextRunBytes, report.firstRunCycles,
+                        report.firstRunCycles - report.cycles);
+  for (const graph::Recomputed &value : program.recomputed)
+    os << llvm::formatv("{0} of {1} is computed again: {2} bytes of HBM for {3} operations\n",
+                        value.name, value.location, value.bytes, value.operations);
   if (report.assumed)
     os << report.assumed << " loops or branches that data decides were assumed\n";
   os << llvm::formatv("{0} bundles simulated in {1:F3} s, {2:F1} million a second\n",

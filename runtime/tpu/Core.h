@@ -81,6 +81,10 @@ private:
   uint32_t kernel = 0;
 };
 
+/// The runs of bytes between two pieces of the same size: where each begins in both.
+void forRuns(const spokeshave::tpu::BufferRef &from, const spokeshave::tpu::BufferRef &to,
+             llvm::function_ref<void(int64_t from, int64_t to, int64_t bytes)> run);
+
 /// Runs kernels one after the other. A kernel is begun, resumed until it has ended,
 /// and finished; in between other cores may run.
 class Core {
@@ -106,8 +110,8 @@ public:
                             int64_t source, int64_t target);
   /// Step::Kind::Wait. Returns the cycles waited.
   int64_t waitForStep(int64_t semaphore);
-  /// Cycles for a copy of `bytes` within HBM.
-  int64_t copyCycles(int64_t bytes) const;
+  /// Cycles for a copy of `bytes` in `rows` runs within HBM.
+  int64_t copyCycles(int64_t bytes, int64_t rows) const;
   void copy(int64_t cycles) {
     dma.occupy(cycle, cycle + cycles);
     cycle += cycles;
@@ -116,6 +120,7 @@ public:
   int64_t now() const { return cycle; }
   void advance(int64_t cycles) { cycle += cycles; }
   Dma &transfers() { return dma; }
+  Vmem &memory() { return vmem; }
 
 private:
   using Instruction = spokeshave::tpu::Instruction;

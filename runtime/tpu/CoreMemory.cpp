@@ -230,7 +230,16 @@ llvm::Error Core::executeMemory(const Instruction &instruction) {
 // Transfers
 //===----------------------------------------------------------------------===//
 
-int64_t Core::copyCycles(int64_t bytes) const {
+void forRuns(const BufferRef &from, const BufferRef &to,
+             llvm::function_ref<void(int64_t, int64_t, int64_t)> run) {
+  int64_t rows = std::max(from.rows, to.rows), bytes = from.bytes / rows;
+  for (int64_t row = 0; row < rows; ++row)
+    run(row * (from.rows > 1 ? from.pitch : bytes), row * (to.rows > 1 ? to.pitch : bytes), bytes);
+}
+
+int64_t Core::copyCycles(int64_t bytes, int64_t rows) const {
+  if (rows > 1)
+    bytes = std::max(bytes, rows * timing.dmaGranule);
   double perByte = (1 + program.chip.cost.writeCost) / timing.hbmBytesPerCycle;
   return timing.dmaLatency + int64_t(double(bytes) * perByte);
 }
@@ -348,19 +357,23 @@ void Core::traceTransfer(const Transfer &transfer, int64_t kernelOrStep, int64_t
 llvm::Error Core::startTransfer(const Step &step, Kernel::Part part, int64_t source,
                                 int64_t target) {
   int64_t bytes = part.end - part.begin;
+  BufferRef from = step.buffers[0], to = step.buffers[1];
+  int64_t rows = std::max(from.rows, to.rows);
+  if (rows > 1 && bytes != from.bytes)
+    return makeError(ErrorCode::Internal, "a part of a box cannot be moved, at " + step.location);
+  from.bytes = to.bytes = bytes;
   source += part.begin, target += part.begin;
-  bool fromVmem = step.buffers[0].base == BufferRef::Base::Vmem,
-       toVmem = step.buffers[1].base == BufferRef::Base::Vmem;
+  bool fromVmem = from.base == BufferRef::Base::Vmem, toVmem = to.base == BufferRef::Base::Vmem;
   Transfer transfer;
   transfer.semaphore = kStepSemaphores + step.semaphore;
   transfer.writesVmem = toVmem;
-  Range from{source, source + bytes}, to{target, target + bytes};
-  transfer.vmem = toVmem ? to : from;
-  (fromVmem && toVmem ? transfer.from : transfer.hbm) = toVmem ? from : to;
+  Range read{source, source + from.extent()}, written{target, target + to.extent()};
+  transfer.vmem = toVmem ? written : read;
+  (fromVmem && toVmem ? transfer.from : transfer.hbm) = toVmem ? read : written;
   auto isWithin = [&](Range range, bool isVmem) {
     return range.begin >= 0 && range.end <= (isVmem ? vmemBytes : hbm.size());
   };
-  if (!isWithin(from, fromVmem) || !isWithin(to, toVmem))
+  if (!isWithin(read, fromVmem) || !isWithin(written, toVmem))
     return makeError(ErrorCode::Internal, "a step's transfer of " + llvm::Twine(bytes) +
                                               " bytes goes beyond a memory's end");
   if (dma.conflictOf(transfer))
@@ -368,12 +381,14 @@ llvm::Error Core::startTransfer(const Step &step, Kernel::Part part, int64_t sou
                                               " bytes races with one in flight, at " +
                                               step.location);
   if (options.computeValues && bytes > 0) {
-    auto addressOf = [&](Range range, bool isVmem) {
-      return isVmem ? vmem.at(range.begin) : hbm.bytes.data() + range.begin;
+    auto dataAt = [&](int64_t address, bool isVmem) {
+      return isVmem ? vmem.at(address) : hbm.bytes.data() + address;
     };
-    std::memmove(addressOf(to, toVmem), addressOf(from, fromVmem), bytes);
+    forRuns(from, to, [&](int64_t at, int64_t there, int64_t run) {
+      std::memmove(dataAt(target + there, toVmem), dataAt(source + at, fromVmem), run);
+    });
   }
-  dma.startBehind(transfer, cycle, bytes);
+  dma.startBehind(transfer, cycle, rows > 1 ? std::max(bytes, rows * timing.dmaGranule) : bytes);
   traceTransfer(transfer, -1, bytes, uint32_t(step.semaphore));
   cycle += timing.dmaIssue;
   return llvm::Error::success();

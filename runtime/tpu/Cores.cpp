@@ -33,6 +33,11 @@ void Cores::waitUntil(int64_t cycle, int64_t count) {
     core->advance(std::max<int64_t>(0, cycle - core->now()));
 }
 
+void Cores::advance(int64_t cycles, int64_t count) {
+  for (auto &core : llvm::MutableArrayRef(cores).take_front(count))
+    core->advance(cycles);
+}
+
 void Cores::meet(const std::string &location) {
   int64_t begin = now();
   waitUntil(begin + program.timing.coreSync, cores.size());
@@ -49,22 +54,34 @@ void Cores::end() {
     meet("");
 }
 
-llvm::Error Cores::enter(const Step &step,
-                         llvm::function_ref<int64_t(const BufferRef &)> addressOf) {
+Cores::Left Cores::left() {
+  Left left;
+  waitUntil(now(), cores.size());
+  save(all(), now(), left.state);
+  for (auto &core : cores)
+    left.vmem.push_back(std::move(core->memory()));
+  return left;
+}
+
+void Cores::continueFrom(Left before) {
+  restore(all(), 0, before.state);
+  for (auto [core, vmem] : llvm::zip_equal(cores, before.vmem))
+    core->memory() = std::move(vmem);
+}
+
+llvm::Error Cores::enter(const Step &step, PlaceOf placeOf) {
   if (cores.size() == 1)
     return llvm::Error::success();
   if (step.meets)
     meet(step.location);
-  llvm::SmallVector<HbmUse> next = usesOf(program, step, addressOf);
-  // A launch whose cores would need a meeting within it is none.
-  UsesSinceMeeting together;
-  together.add(next);
-  if (!uses.allows(next) || !together.allows(next))
+  llvm::SmallVector<HbmUse> next = usesOf(program, step, placeOf);
+  if (!uses.allows(next))
     return makeError(ErrorCode::Internal,
                      "a core uses what another one has used since they met, at " + step.location);
   if (step.blocks.empty())
     uses.add(next);
-  areApart |= step.parts.size() > 1 ||
+  areApart |= llvm::any_of(llvm::drop_begin(step.parts, step.parts.empty() ? 0 : 1),
+                           [](Kernel::Part part) { return part.begin < part.end; }) ||
               (step.kind == Step::Kind::Launch && program.kernels[step.kernel].cores > 1);
   return llvm::Error::success();
 }

@@ -18,6 +18,16 @@ class Cores {
 public:
   Cores(const spokeshave::tpu::Program &program, Hbm &hbm, const SimulationOptions &options);
 
+  /// What a run of the program leaves for the next one: transfers in flight, and VMEM.
+  struct Left {
+    std::vector<int64_t> state;
+    std::vector<Vmem> vmem;
+  };
+  /// After end(). Nothing else may be done then.
+  Left left();
+  /// Before anything was done.
+  void continueFrom(Left before);
+
   /// The cycle up to which something was done.
   int64_t now() const;
   Core &first() { return *cores.front(); }
@@ -25,13 +35,15 @@ public:
 
   /// Before a step: meets if it says so. An error if a core uses what another one has
   /// used since they met.
-  llvm::Error enter(const spokeshave::tpu::Step &step,
-                    llvm::function_ref<int64_t(const spokeshave::tpu::BufferRef &)> addressOf);
+  llvm::Error enter(const spokeshave::tpu::Step &step, spokeshave::tpu::PlaceOf placeOf);
   void meet(const std::string &location);
   /// After all steps: the cores that worked meet.
   void end();
   /// Lets the first `count` cores go on from `cycle`, if they are not later.
   void waitUntil(int64_t cycle, int64_t count);
+
+  /// The first `count` cores do nothing for so long.
+  void advance(int64_t cycles, int64_t count);
 
   /// Launches the kernel on its cores. The time is what it adds to now().
   llvm::Expected<KernelTime> launch(uint32_t kernel, llvm::ArrayRef<int64_t> addresses);
@@ -47,6 +59,7 @@ private:
                                       llvm::ArrayRef<int64_t> addresses);
   /// The cores whose state matters for a launch on the first `count`.
   llvm::SmallVector<Core *> involved(int64_t count);
+  llvm::SmallVector<Core *> all() { return involved(cores.size()); }
   void save(llvm::ArrayRef<Core *> of, int64_t base, std::vector<int64_t> &state) const;
   void restore(llvm::ArrayRef<Core *> of, int64_t base, llvm::ArrayRef<int64_t> state);
 

@@ -9,12 +9,14 @@
 #include "runtime/tpu/Cores.h"
 #include "support/Error.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 namespace spokeshave::runtime::tpu {
 
@@ -42,7 +44,9 @@ public:
       : program(program), options(options), cores(program, hbm, options),
         port(program, options.grid) {}
 
-  llvm::Error begin(llvm::ArrayRef<const char *> arguments);
+  /// `before`: what the run that has just ended left.
+  llvm::Error begin(llvm::ArrayRef<const char *> arguments, std::optional<Cores::Left> before);
+  Cores::Left left() { return cores.left(); }
   llvm::Error runSteps(const std::vector<Step> &steps);
   void end(llvm::ArrayRef<char *> results);
 
@@ -50,15 +54,23 @@ public:
 
 private:
   std::string doesNotFit() const;
+  int64_t baseOf(const MemoryRef &buffer) const;
+  int64_t valueOf(const SliceStart &start) const;
   int64_t addressOf(const BufferRef &buffer) const;
   char *dataOf(const BufferRef &buffer) const { return hbm.bytes.data() + addressOf(buffer); }
+  /// All that it may be.
   IciPort::Range rangeOf(const BufferRef &buffer) const {
-    int64_t begin = addressOf(buffer);
-    return {begin, begin + buffer.bytes};
+    int64_t begin = baseOf(buffer);
+    return {begin, begin + buffer.reach() + buffer.extent()};
   }
+  void readStarts(const Step &step);
+  void copyBytes(const Step &step);
   llvm::Error collective(const Step &step);
   llvm::Error enter(const Step &step) {
-    return cores.enter(step, [&](const BufferRef &buffer) { return addressOf(buffer); });
+    return cores.enter(step, [&](const BufferRef &buffer) {
+      int64_t address = addressOf(buffer);
+      return HbmPlace{address, address};
+    });
   }
   llvm::Error transfer(const Step &step);
   void waitForLinks(const Step &step);
@@ -72,14 +84,23 @@ private:
   Hbm hbm;
   Cores cores;
   IciPort port;
+  bool isFirst = true;        ///< no run has just ended
+  std::vector<int64_t> trips; ///< of the loops that run, innermost last
+  bool isLastTrip = false;    ///< of the innermost one, if its trips are known
+  /// The cores that have read a scalar, by its address.
+  std::map<int64_t, int64_t> inScalarMemory;
   std::vector<int64_t> argumentAt, resultAt, constantAt;
   int64_t arenaAt = 0;
 };
 
-llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments) {
+llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments,
+                             std::optional<Cores::Left> before) {
+  isFirst = !before;
+  if (before)
+    cores.continueFrom(std::move(*before));
   for (const Kernel &kernel : program.kernels)
-    if (llvm::Error error =
-            options.verify ? verifyBundles(kernel, program.timing) : llvm::Error::success())
+    if (llvm::Error error = options.verify && isFirst ? verifyBundles(kernel, program.timing)
+                                                      : llvm::Error::success())
       return error;
   for (const ValueSpec &spec : program.arguments)
     argumentAt.push_back(hbm.allocate(spec.byteSize));
@@ -88,7 +109,7 @@ llvm::Error Sequencer::begin(llvm::ArrayRef<const char *> arguments) {
   for (const std::vector<char> &constant : program.constants)
     constantAt.push_back(hbm.allocate(constant.size()));
   arenaAt = hbm.allocate(program.arenaBytes);
-  if (hbm.size() > program.chip.hbmOfDevice())
+  if (program.hbmBytes > 0 && hbm.size() > program.hbmBytes)
     return makeError(ErrorCode::OutOfMemory, doesNotFit());
   if (!options.computeValues)
     return llvm::Error::success();
@@ -117,21 +138,62 @@ std::string Sequencer::doesNotFit() const {
     constants += constant.size();
   return llvm::formatv("the program needs {0} bytes of HBM, {1} has {2}: arguments {3}, results "
                        "{4}, temporaries {5}, constants {6}",
-                       hbm.size(), program.chip.name, program.chip.hbmOfDevice(),
-                       sum(program.arguments), sum(program.results), program.arenaBytes, constants);
+                       hbm.size(), program.chip.name, program.hbmBytes, sum(program.arguments),
+                       sum(program.results), program.arenaBytes, constants);
+}
+
+/// Without values what is in memory may be anything.
+int64_t Sequencer::valueOf(const SliceStart &start) const {
+  if (!start.at)
+    return start.begin + start.step * (trips.empty() ? 0 : trips.back());
+  if (!options.computeValues)
+    return 0;
+  uint64_t value = 0;
+  std::memcpy(&value, hbm.bytes.data() + baseOf(*start.at), start.at->bytes);
+  unsigned unused = 64 - 8 * unsigned(start.at->bytes);
+  return start.isSigned ? int64_t(value << unused) >> unused : int64_t(value);
 }
 
 int64_t Sequencer::addressOf(const BufferRef &buffer) const {
+  int64_t address = baseOf(buffer);
+  for (const SliceStart &start : buffer.starts) {
+    int64_t value = valueOf(start);
+    value += value < 0 ? start.wrap : 0;
+    address += std::clamp<int64_t>(value, 0, start.limit) * start.stride;
+  }
+  return address;
+}
+
+/// The cores that do the step wait for the scalars that tell where its buffers are.
+/// Those that the program does not write each reads once, to scalar memory.
+void Sequencer::readStarts(const Step &step) {
+  int64_t before = cores.now(), count = coresOf(program, step), waiting = 0;
+  for (const BufferRef &buffer : step.buffers)
+    for (const SliceStart &start : buffer.starts) {
+      if (!start.at)
+        continue;
+      bool isWritten = start.at->base != BufferRef::Base::Argument &&
+                       start.at->base != BufferRef::Base::Constant;
+      int64_t &have = inScalarMemory[baseOf(*start.at)];
+      if (isWritten || have < count)
+        waiting = count;
+      have = std::max(have, count);
+    }
+  cores.advance(program.timing.dmaLatency, waiting);
+  report.waitCycles += cores.now() - before;
+}
+
+int64_t Sequencer::baseOf(const MemoryRef &buffer) const {
   switch (buffer.base) {
-  case BufferRef::Base::Argument:
+  case MemoryRef::Base::Argument:
     return argumentAt[buffer.index] + buffer.offset;
-  case BufferRef::Base::Result:
+  case MemoryRef::Base::Result:
     return resultAt[buffer.index] + buffer.offset;
-  case BufferRef::Base::Constant:
+  case MemoryRef::Base::Constant:
     return constantAt[buffer.index] + buffer.offset;
-  case BufferRef::Base::Vmem:
+  case MemoryRef::Base::Vmem:
     return buffer.offset;
-  case BufferRef::Base::Arena:
+  case MemoryRef::Base::Arena:
     break;
   }
   return arenaAt + buffer.offset;
@@ -169,7 +231,14 @@ llvm::Error Sequencer::launch(const Step &step) {
 }
 
 llvm::Error Sequencer::loop(const Step &step) {
+  trips.push_back(0);
+  auto leave = llvm::make_scope_exit([&, outer = isLastTrip] {
+    trips.pop_back();
+    isLastTrip = outer;
+  });
   for (int64_t trip = 0; step.trips < 0 || trip < step.trips; ++trip) {
+    trips.back() = trip;
+    isLastTrip = trip + 1 == step.trips;
     if (step.trips < 0) {
       if (llvm::Error error = runSteps(step.blocks[0]))
         return error;
@@ -190,15 +259,21 @@ llvm::Error Sequencer::loop(const Step &step) {
 void Sequencer::waitForLinks(const Step &step) {
   if (!options.grid.torus)
     return;
-  int64_t count = step.kind == Step::Kind::Launch ? program.kernels[step.kernel].cores : 1;
+  int64_t count = coresOf(program, step);
+  auto wait = [&](const BufferRef &buffer, bool isWritten) {
+    cores.waitUntil(port.readyAt(cores.now(), rangeOf(buffer), isWritten), count);
+  };
   for (auto [index, buffer] : llvm::enumerate(step.buffers)) {
+    for (const SliceStart &start : buffer.starts)
+      if (start.at)
+        wait(BufferRef{*start.at}, false);
     if (buffer.base == BufferRef::Base::Vmem)
       continue;
     bool isWritten = step.kind == Step::Kind::Launch || step.kind == Step::Kind::Collective
                          ? index >= step.inputs
                      : step.kind == Step::Kind::Copy ? index + 1 == step.buffers.size()
                                                      : step.kind == Step::Kind::Start && index == 1;
-    cores.waitUntil(port.readyAt(cores.now(), rangeOf(buffer), isWritten), count);
+    wait(buffer, isWritten);
   }
 }
 
@@ -245,33 +320,50 @@ llvm::Error Sequencer::transfer(const Step &step) {
   return llvm::Error::success();
 }
 
+void Sequencer::copyBytes(const Step &step) {
+  char *source = dataOf(step.buffers[0]), *target = dataOf(step.buffers[1]);
+  forRuns(step.buffers[0], step.buffers[1], [&](int64_t at, int64_t there, int64_t bytes) {
+    std::memmove(target + there, source + at, bytes);
+  });
+}
+
 llvm::Error Sequencer::run(const Step &step) {
   bool isLoop = step.kind == Step::Kind::While;
   if (!isLoop)
     if (llvm::Error error = enter(step))
       return error;
   waitForLinks(step);
+  readStarts(step);
   switch (step.kind) {
   case Step::Kind::Launch:
     return launch(step);
   case Step::Kind::Copy: {
-    int64_t cycles = cores.first().copyCycles(step.buffers[0].bytes), before = cores.now();
+    int64_t rows = std::max(step.buffers[0].rows, step.buffers[1].rows);
+    int64_t cycles = cores.first().copyCycles(step.buffers[0].bytes, rows), before = cores.now();
     cores.first().copy(cycles);
     cycles = cores.now() - before;
     report.copyCycles += cycles;
     traceStep(StepSlice::Kind::Copy, step, cycles);
     if (options.computeValues)
-      std::memmove(dataOf(step.buffers[1]), dataOf(step.buffers[0]), step.buffers[0].bytes);
+      copyBytes(step);
     return llvm::Error::success();
   }
   case Step::Kind::Collective:
     return collective(step);
   case Step::Kind::While:
     return loop(step);
-  case Step::Kind::Start:
+  case Step::Kind::Start: {
+    if ((step.when == Step::When::FirstRun && !isFirst) ||
+        (step.when == Step::When::NextTrip && isLastTrip))
+      return llvm::Error::success();
+    int64_t bytes = step.parts.empty() ? step.buffers[0].bytes : 0;
+    for (const Kernel::Part &part : step.parts)
+      bytes += part.end - part.begin;
+    report.nextRunBytes += step.when == Step::When::NextRun ? bytes : 0;
     ++report.stepTransfers;
-    report.stepBytes += step.buffers[0].bytes;
+    report.stepBytes += bytes;
     return cores.startTransfer(step, addressOf(step.buffers[0]), addressOf(step.buffers[1]));
+  }
   case Step::Kind::Wait: {
     int64_t cycles = cores.waitForStep(step.semaphore);
     report.waitCycles += cycles;
@@ -322,18 +414,36 @@ void Sequencer::end(llvm::ArrayRef<char *> results) {
 
 } // namespace
 
+/// Runs until two in a row take the same, which soon happens: what a run leaves behind
+/// is in flight, and depends on how it ended. Returns the last one.
 llvm::Expected<Report> simulate(const Program &program, llvm::ArrayRef<const char *> arguments,
                                 llvm::ArrayRef<char *> results, const SimulationOptions &options) {
-  Sequencer sequencer(program, options);
-  if (llvm::Error error = sequencer.begin(arguments))
-    return error;
+  constexpr int64_t kMostRuns = 8;
   auto begin = std::chrono::steady_clock::now();
-  if (llvm::Error error = sequencer.runSteps(program.steps))
-    return error;
-  sequencer.end(results);
-  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  sequencer.report.seconds = taken.count();
-  return std::move(sequencer.report);
+  std::optional<Cores::Left> left;
+  int64_t firstRun = 0, before = -1;
+  for (int64_t run = 1;; ++run) {
+    if (options.trace)
+      options.trace->clear();
+    Sequencer sequencer(program, options);
+    if (llvm::Error error = sequencer.begin(arguments, std::move(left)))
+      return error;
+    if (llvm::Error error = sequencer.runSteps(program.steps))
+      return error;
+    sequencer.end(results);
+    Report &report = sequencer.report;
+    firstRun = run == 1 ? report.cycles : firstRun;
+    if (!options.repeats || report.nextRunBytes == 0 || report.cycles == before ||
+        run == kMostRuns) {
+      std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      report.seconds = taken.count();
+      report.firstRunCycles = firstRun;
+      report.runs = run;
+      return std::move(report);
+    }
+    before = report.cycles;
+    left = sequencer.left();
+  }
 }
 
 } // namespace spokeshave::runtime::tpu

@@ -33,6 +33,9 @@ struct Report {
   std::map<uint32_t, CollectiveTime> collectives; ///< by number
   int64_t meetings = 0, meetingCycles = 0;        ///< of the cores
   int64_t stepTransfers = 0, stepBytes = 0;       ///< started by steps
+  int64_t nextRunBytes = 0;                       ///< of these, for the program's next run
+  int64_t firstRunCycles = 0;   ///< of a run before which none has ended; else this one is of
+  int64_t runs = 1;             ///< so many in a row, the last of them
   int64_t assumed = 0;          ///< without values: loops and branches that data decides
   int64_t simulatedBundles = 0; ///< without those of launches that repeat earlier ones
   double seconds = 0;           ///< of the simulator itself, after the check of the bundles
@@ -50,6 +53,9 @@ struct SimulationOptions {
   /// Without values: also look at each instruction that cannot matter. Slow; the same
   /// times. For tests.
   bool everyInstruction = false;
+  /// The program runs again, with the same arguments and right after it has ended, until
+  /// that takes the same time: only where it brings arguments for its next run.
+  bool repeats = false;
   /// Where to, if a timeline is wanted.
   Trace *trace = nullptr;
   /// The chips of a program for several; one chip if there is no torus.
@@ -58,8 +64,9 @@ struct SimulationOptions {
   std::function<bool()> isCancelled;
 };
 
-/// Runs `program` once. `arguments` and `results` are dense row-major arrays of
-/// the sizes that the program's specs give; without values they may be null.
+/// Runs `program` once, or several times (SimulationOptions::repeats). `arguments` and `results`
+/// are dense row-major arrays of the sizes that the program's specs give; without values they may
+/// be null.
 llvm::Expected<Report> simulate(const spokeshave::tpu::Program &program,
                                 llvm::ArrayRef<const char *> arguments,
                                 llvm::ArrayRef<char *> results,

@@ -54,6 +54,11 @@ struct Trace {
   std::vector<TransferSlice> transfers;
   std::vector<StepSlice> steps;
   int64_t dropped = 0;
+
+  void clear() {
+    launches.clear(), blocks.clear(), transfers.clear(), steps.clear();
+    dropped = 0;
+  }
 };
 
 } // namespace spokeshave::runtime::tpu

@@ -12,10 +12,12 @@
 
 #include "graph/Pipeline.h"
 #include "graph/Processes.h"
+#include "graph/Rematerialize.h"
 #include "input/StablehloOps.h"
 #include "kernel/Lowering.h"
 #include "kernel/Stage.h"
 #include "schedule/Passes.h"
+#include "schedule/SliceStacks.h"
 #include "support/Error.h"
 #include "target/cpu/Statistics.h"
 #include "target/tpu/Backend.h"
@@ -69,6 +71,9 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   return machine;
 }
 
+/// Bytes of a buffer that may be staged as a whole for a slice of it.
+constexpr int64_t kSmallStack = 64 << 10;
+
 class Compilation {
 public:
   Compilation(ModuleOp module, const CompileOptions &options, const cpu::Snapshot &snapshot)
@@ -78,12 +83,16 @@ public:
 private:
   llvm::Error findChip();
   llvm::Error lowerToSchedule();
+  llvm::Expected<int64_t> bytesOfSchedule();
+  llvm::Error fitHbm();
   llvm::Error lowerToKernels();
   llvm::Error emitCode();
   llvm::Error emitKernel(spokeshave::kernel::FuncOp op);
   llvm::Error keepBuffers(spokeshave::kernel::FuncOp op, Kernel &kernel);
   void describeKernels(const llvm::StringMap<uint32_t> &numbers);
   bool keepsNear() const { return options.keep || options.prefetch; }
+  int64_t coresInUse() const { return options.megacore ? program->chip.coresOfDevice() : 1; }
+  std::optional<schedule::NearMemoryOptions> nearOptions() const;
   int64_t scopedBytes();
   int64_t countLaunches();
   llvm::Error runPasses(llvm::function_ref<void(PassManager &)> build, llvm::StringRef level);
@@ -125,7 +134,57 @@ llvm::Error Compilation::findChip() {
     return chip.takeError();
   program->chip = std::move(*chip);
   program->timing = timingOf(program->chip);
+  program->hbmBytes = program->chip.hbmOfDevice();
+  if (options.hbmLimit)
+    program->hbmBytes = std::min(program->hbmBytes, options.hbmLimit);
   vmemBytes = program->chip.memory.vmem;
+  return llvm::Error::success();
+}
+
+/// What the program would take of HBM.
+llvm::Expected<int64_t> Compilation::bytesOfSchedule() {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  schedule::buildSchedulePipeline(manager, /*verifyPlan=*/false);
+  if (failed(manager.run(*copy)))
+    return diagnostics.take(ErrorCode::UnsupportedProgram, "the schedule level failed");
+  int64_t bytes = 0;
+  auto add = [&](Value value) { bytes += schedule::byteSizeOf(cast<MemRefType>(value.getType())); };
+  for (auto driver : copy->getOps<schedule::ProgramOp>()) {
+    bytes += driver.getArenaBytes();
+    llvm::for_each(driver.getProgramArguments(), add);
+    for (auto [result, alias] : llvm::zip_equal(driver.getProgramResults(), driver.getAliases()))
+      if (alias < 0)
+        add(result);
+    driver.walk([&](schedule::ConstantOp constant) { add(constant); });
+  }
+  return bytes;
+}
+
+/// Computes values again until the program fits HBM, or nothing more helps. The
+/// schedule lets values share memory and leaves holes, so what it takes is measured.
+llvm::Error Compilation::fitHbm() {
+  constexpr int kMostRounds = 8;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  int64_t around = 0; // beside what is between operations
+  for (Type type : llvm::concat<const Type>(main.getArgumentTypes(), main.getResultTypes()))
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      around += schedule::byteSizeOf(tensor);
+  int64_t peak = graph::peakOfValues(main);
+  if (peak + around <= program->hbmBytes / 2) // far from it
+    return llvm::Error::success();
+  for (int round = 0; round < kMostRounds; ++round) {
+    llvm::Expected<int64_t> bytes = bytesOfSchedule();
+    if (!bytes)
+      return bytes.takeError();
+    if (*bytes <= program->hbmBytes)
+      break;
+    std::vector<graph::Recomputed> more =
+        graph::rematerialize(main, graph::peakOfValues(main) - (*bytes - program->hbmBytes));
+    if (more.empty())
+      break;
+    llvm::append_range(program->recomputed, more);
+  }
   return llvm::Error::success();
 }
 
@@ -142,6 +201,9 @@ llvm::Error Compilation::lowerToSchedule() {
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) { graph::buildGraphPipeline(manager, graphOptions); }, "graph"))
     return error;
+  if (options.rematerialize)
+    if (llvm::Error error = fitHbm())
+      return error;
   parts = graph::DeviceParts::of(module.lookupSymbol<func::FuncOp>("main"));
   if (llvm::Error error = runPasses(
           [&](PassManager &manager) {
@@ -149,6 +211,13 @@ llvm::Error Compilation::lowerToSchedule() {
           },
           "schedule"))
     return error;
+  if (options.sliceStacks) {
+    // What is smaller may as well be in VMEM as a whole, if anything stays there.
+    schedule::sliceStacks(module, keepsNear() ? vmemBytes / 8 : kSmallStack);
+    showModule("slices");
+    if (options.verifyEachPass && failed(verify(module)))
+      return diagnostics.take(ErrorCode::Internal, "invalid slices");
+  }
   cpu::countSchedule(module, program->stats);
   graph::Processes processes = graph::Processes::of(module);
   program->replicas = processes.replicas;
@@ -156,10 +225,13 @@ llvm::Error Compilation::lowerToSchedule() {
   return llvm::Error::success();
 }
 
-/// What kernels choose their blocks for: where there are several launches the rest is
-/// for values between them.
+/// What kernels choose their blocks for: where values between them, or what loops use
+/// again, are a part of the traffic worth the room, the rest is for these.
 int64_t Compilation::scopedBytes() {
-  return keepsNear() && countLaunches() > 1 ? vmemBytes / 2 : vmemBytes;
+  constexpr double kWorthARoom = 0.1;
+  bool isShared =
+      keepsNear() && countLaunches() > 1 && likelyNearShare(module, vmemBytes / 2) > kWorthARoom;
+  return isShared ? vmemBytes / 2 : vmemBytes;
 }
 
 /// Those in loops as several.
@@ -169,6 +241,21 @@ int64_t Compilation::countLaunches() {
     launches += launch->getParentOfType<schedule::WhileOp>() ? 2 : 1;
   });
   return launches;
+}
+
+std::optional<schedule::NearMemoryOptions> Compilation::nearOptions() const {
+  if (!keepsNear())
+    return std::nullopt;
+  schedule::NearMemoryOptions near;
+  near.bytes = vmemBytes - kRegisterBytes; // a register of the last value may reach beyond it
+  near.latencyBytes = program->timing.dmaLatency * int64_t(program->timing.hbmBytesPerCycle);
+  near.keep = options.keep;
+  near.prefetch = options.prefetch;
+  near.slices = options.slicedPrefetch;
+  bool isAlone = program->replicas * program->partitions == 1;
+  near.acrossRuns = options.prefetch && options.crossProgramPrefetch && isAlone;
+  near.cores = coresInUse();
+  return near;
 }
 
 llvm::Error Compilation::lowerToKernels() {
@@ -185,18 +272,13 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::StageOptions stage;
   stage.nearBytes = vmemBytes;
   stage.buffers = options.buffers;
-  std::optional<schedule::NearMemoryOptions> near;
-  if (keepsNear())
-  machine.isAmongKernels = countLaunches() > 1;
-  if (options.keep && machine.isAmongKernels)
-    expectNear(module, vmemBytes - scopedBytes());
-  ShareKernels sharing(module, *program, stage, near);
-  bool shares = options.megacore && program->chip.coresOfDevice() > 1;
-  if (shares)
-    sharing.choose();
-  auto coresFor = [&](kernel::FuncOp op) { return shares ? sharing.coresFor(op) : 1; };
+  std::optional<schedule::NearMemoryOptions> near = nearOptions();
+  ShareKernels sharing(module, *program, stage, near, coresInUse());
+  sharing.choose();
+  auto coresFor = [&](kernel::FuncOp op) { return sharing.coresFor(op); };
   if (near) {
-    keepNear(module, stage, *near, coresFor);
+    keepNear(module, stage, *near, coresFor,
+             [&](schedule::LaunchOp launch) { return sharing.bytesBeside(launch); });
     showModule("near");
   }
   for (auto op : module.getOps<kernel::FuncOp>()) {

@@ -25,9 +25,16 @@ struct CompileOptions {
   bool unrolling = true;       ///< off: loops keep their bodies
   bool pipelining = true;      ///< off: iterations of loops do not overlap
   bool keep = true;            ///< off: nothing stays in VMEM from kernel to kernel
+  bool sliceStacks = true;     ///< off: a kernel that takes a layer of a stack takes the stack
   bool prefetch = true;        ///< off: nothing is brought to VMEM before its kernel starts
   /// The least precision of products of floats.
   stablehlo::Precision precision = stablehlo::Precision::DEFAULT;
+
+  /// Off: no run brings the first arguments of the next one.
+  bool crossProgramPrefetch = true;
+  bool slicedPrefetch = true; ///< off: transfers ahead of kernels are of whole buffers
+  bool rematerialize = true;  ///< off: what does not fit HBM is not computed again
+  int64_t hbmLimit = 0;       ///< bytes of HBM that the program may use; 0: all of the device's
 
   /// Sets `name` from text, as docs/options.md lists them; a user error for an unknown
   /// name or bad value.

@@ -32,6 +32,7 @@ private:
   LogicalResult makeCase(schedule::CaseOp op, std::vector<Step> &steps);
   LogicalResult makeCollective(schedule::LibraryOp op, std::vector<Step> &steps);
   FailureOr<BufferRef> bufferOf(Value value);
+  FailureOr<BufferRef> sliceOf(schedule::SliceOp slice);
   FailureOr<uint32_t> constantOf(schedule::ConstantOp op);
 
   schedule::ProgramOp driver;
@@ -51,29 +52,56 @@ FailureOr<uint32_t> StepMaker::constantOf(schedule::ConstantOp op) {
   return found->second;
 }
 
+FailureOr<BufferRef> StepMaker::sliceOf(schedule::SliceOp slice) {
+  FailureOr<BufferRef> made = bufferOf(slice.getSource());
+  if (failed(made))
+    return failure();
+  made->offset += slice.getByteOffset();
+  made->bytes = schedule::byteSizeOf(cast<MemRefType>(slice.getResult().getType()));
+  made->rows = slice.getRows(), made->pitch = slice.getPitch();
+  for (auto [value, limit, stride, wrap] : llvm::zip_equal(slice.getStarts(), slice.getLimits(),
+                                                           slice.getStrides(), slice.getWraps())) {
+    SliceStart start;
+    start.limit = limit, start.stride = stride, start.wrap = wrap;
+    if (auto trip = value.getDefiningOp<schedule::TripOp>()) {
+      start.begin = trip.getBegin(), start.step = trip.getStep();
+    } else {
+      FailureOr<BufferRef> scalar = bufferOf(value);
+      if (failed(scalar))
+        return failure();
+      start.at = *scalar;
+      start.isSigned = !cast<MemRefType>(value.getType()).getElementType().isUnsignedInteger();
+    }
+    made->starts.push_back(std::move(start));
+  }
+  return made;
+}
+
 FailureOr<BufferRef> StepMaker::bufferOf(Value value) {
   int64_t bytes = schedule::byteSizeOf(cast<MemRefType>(value.getType()));
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     uint32_t number = argument.getArgNumber(), arguments = driver.getNumArguments();
     if (number < arguments)
-      return BufferRef{BufferRef::Base::Argument, number, 0, bytes};
-    return BufferRef{BufferRef::Base::Result, number - arguments, 0, bytes};
+      return BufferRef{{MemoryRef::Base::Argument, number, 0, bytes}};
+    return BufferRef{{MemoryRef::Base::Result, number - arguments, 0, bytes}};
   }
   if (auto arena = value.getDefiningOp<schedule::ArenaOp>())
-    return BufferRef{BufferRef::Base::Arena, 0, int64_t(arena.getOffset()), bytes};
+    return BufferRef{{MemoryRef::Base::Arena, 0, int64_t(arena.getOffset()), bytes}};
   if (auto near = value.getDefiningOp<schedule::NearOp>())
-    return BufferRef{BufferRef::Base::Vmem, 0, int64_t(near.getOffset()), bytes};
+    return BufferRef{{MemoryRef::Base::Vmem, 0, int64_t(near.getOffset()), bytes}};
   if (auto view = value.getDefiningOp<schedule::ViewOp>()) {
     FailureOr<BufferRef> source = bufferOf(view.getSource());
     if (succeeded(source))
       source->offset += view.getByteOffset(), source->bytes = bytes;
     return source;
   }
+  if (auto slice = value.getDefiningOp<schedule::SliceOp>())
+    return sliceOf(slice);
   if (auto constant = value.getDefiningOp<schedule::ConstantOp>()) {
     FailureOr<uint32_t> number = constantOf(constant);
     if (failed(number))
       return failure();
-    return BufferRef{BufferRef::Base::Constant, *number, 0, bytes};
+    return BufferRef{{MemoryRef::Base::Constant, *number, 0, bytes}};
   }
   return emitError(value.getLoc(), "a buffer of unknown origin");
 }
@@ -171,8 +199,8 @@ LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
     return makeLoop(loop, steps);
   if (auto branches = dyn_cast<schedule::CaseOp>(op))
     return makeCase(branches, steps);
-  if (isa<schedule::ArenaOp, schedule::NearOp, schedule::ViewOp, schedule::ConstantOp>(op))
-    return success(); // places, not steps
+  if (schedule::isPlace(&op))
+    return success();
   if (auto library = dyn_cast<schedule::LibraryOp>(op))
     return makeCollective(library, steps);
   if (auto call = dyn_cast<schedule::CustomCallOp>(op))
@@ -190,6 +218,10 @@ LogicalResult StepMaker::make(Operation &op, std::vector<Step> &steps) {
     if (auto parts = start.getParts())
       for (size_t i = 0; i < parts->size(); i += 2)
         step.parts.push_back({(*parts)[i], (*parts)[i + 1]});
+    step.when = start.getFirstRun()   ? Step::When::FirstRun
+                : start.getNextRun()  ? Step::When::NextRun
+                : start.getNextTrip() ? Step::When::NextTrip
+                                      : Step::When::Always;
   } else if (auto wait = dyn_cast<schedule::WaitOp>(op)) {
     step.kind = Step::Kind::Wait;
     step.semaphore = wait.getSignal();

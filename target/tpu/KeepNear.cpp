@@ -117,9 +117,12 @@ void Keeper::specialize(schedule::ProgramOp program) {
 }
 
 /// A value between kernels, what a loop uses again, or an argument that is not read first.
+/// A layer of a stack is another one in each trip.
 bool isLikelyNear(schedule::LaunchOp launch, Value buffer, bool isFirst, int64_t bytes) {
   while (auto view = buffer.getDefiningOp<schedule::ViewOp>())
     buffer = view.getSource();
+  if (buffer.getDefiningOp<schedule::SliceOp>())
+    return false;
   bool isSmall = schedule::byteSizeOf(cast<MemRefType>(buffer.getType())) <= bytes / 4;
   auto argument = dyn_cast<BlockArgument>(buffer);
   auto program = launch->getParentOfType<schedule::ProgramOp>();
@@ -129,6 +132,20 @@ bool isLikelyNear(schedule::LaunchOp launch, Value buffer, bool isFirst, int64_t
 }
 
 } // namespace
+
+double tpu::likelyNearShare(ModuleOp module, int64_t bytes) {
+  double near = 0, all = 0;
+  bool isFirst = true;
+  module.walk([&](schedule::LaunchOp launch) {
+    for (Value buffer : launch.getBuffers()) {
+      auto size = double(schedule::byteSizeOf(cast<MemRefType>(buffer.getType())));
+      all += size;
+      near += isLikelyNear(launch, buffer, isFirst, bytes) ? size : 0;
+    }
+    isFirst = false;
+  });
+  return all > 0 ? near / all : 0;
+}
 
 void tpu::expectNear(ModuleOp module, int64_t bytes) {
   struct Votes {
@@ -157,7 +174,8 @@ void tpu::expectNear(ModuleOp module, int64_t bytes) {
 }
 
 void tpu::keepNear(ModuleOp module, const kernel::StageOptions &stage,
-                   const schedule::NearMemoryOptions &options, CoresOf coresOf) {
+                   const schedule::NearMemoryOptions &options, CoresOf coresOf,
+                   llvm::function_ref<int64_t(schedule::LaunchOp)> bytesBeside) {
   Keeper keeper(module, stage, coresOf);
   auto need = [&](schedule::LaunchOp launch, const llvm::BitVector &near) {
     return keeper.need(launch, near);
@@ -167,7 +185,7 @@ void tpu::keepNear(ModuleOp module, const kernel::StageOptions &stage,
     return keeper.touches(launch, buffer, core);
   };
   for (auto program : module.getOps<schedule::ProgramOp>()) {
-    schedule::assignNearMemory(program, options, {need, updates, touches});
+    schedule::assignNearMemory(program, options, {need, updates, bytesBeside, touches});
     keeper.specialize(program);
   }
 }

@@ -21,19 +21,41 @@ static int64_t coresAtWork(const Program &program) {
   return cores;
 }
 
-llvm::SmallVector<HbmUse>
-spokeshave::tpu::usesOf(const Program &program, const Step &step,
-                        llvm::function_ref<int64_t(const BufferRef &)> addressOf) {
+int64_t spokeshave::tpu::coresOf(const Program &program, const Step &step) {
+  switch (step.kind) {
+  case Step::Kind::Launch:
+    return program.kernels[step.kernel].cores;
+  case Step::Kind::Start:
+    return std::max<int64_t>(1, step.parts.size());
+  case Step::Kind::While:
+  case Step::Kind::Case:
+    return coresAtWork(program);
+  default:
+    return 1;
+  }
+}
+
+llvm::SmallVector<HbmUse> spokeshave::tpu::usesOf(const Program &program, const Step &step,
+                                                  PlaceOf placeOf) {
   llvm::SmallVector<HbmUse> uses;
   auto use = [&](const BufferRef &buffer, int64_t core, int64_t begin, int64_t end, bool writes) {
-    if (buffer.base != BufferRef::Base::Vmem && begin < end)
-      uses.push_back({core, addressOf(buffer) + begin, addressOf(buffer) + end, writes});
+    if (buffer.base == BufferRef::Base::Vmem || begin >= end)
+      return;
+    if (buffer.rows > 1) // all between its rows as well
+      begin = 0, end = buffer.extent();
+    HbmPlace place = placeOf(buffer);
+    uses.push_back(
+        {core, place.first + begin, place.last + end, writes, place.stride, end - begin});
   };
+  int64_t cores = coresOf(program, step);
   for (auto [i, buffer] : llvm::enumerate(step.buffers)) {
+    for (const SliceStart &start : buffer.starts)
+      for (int64_t core = 0; start.at && core < cores; ++core)
+        use(BufferRef{*start.at}, core, 0, start.at->bytes, false);
     switch (step.kind) {
     case Step::Kind::Launch: {
       const Kernel &kernel = program.kernels[step.kernel];
-      for (int64_t core = 0; core < kernel.cores; ++core) {
+      for (int64_t core = 0; core < cores; ++core) {
         Kernel::Part part = kernel.partOf(i, core, buffer.bytes);
         use(buffer, core, part.begin, part.end, i >= step.inputs);
       }
@@ -47,7 +69,7 @@ spokeshave::tpu::usesOf(const Program &program, const Step &step,
       break;
     case Step::Kind::While:
     case Step::Kind::Case:
-      for (int64_t core = 0; core < coresAtWork(program); ++core)
+      for (int64_t core = 0; core < cores; ++core)
         use(buffer, core, 0, buffer.bytes, false);
       break;
     default:
@@ -58,10 +80,27 @@ spokeshave::tpu::usesOf(const Program &program, const Step &step,
   return uses;
 }
 
+/// Of two layers of one stack what matters is where in their layers they lie.
+bool HbmUse::meets(const HbmUse &other) const {
+  if (begin >= other.end || other.begin >= end)
+    return false;
+  if (stride == 0 || stride != other.stride)
+    return true;
+  int64_t apart = ((other.begin - begin) % stride + stride) % stride;
+  return apart < bytes || apart + other.bytes > stride;
+}
+
+bool HbmUse::holds(const HbmUse &other) const {
+  bool isSame =
+      stride == 0 || (stride == other.stride && bytes == other.bytes && begin == other.begin);
+  return core == other.core && writes >= other.writes && isSame && begin <= other.begin &&
+         other.end <= end;
+}
+
 bool UsesSinceMeeting::allows(llvm::ArrayRef<HbmUse> next) const {
   return llvm::none_of(next, [&](const HbmUse &a) {
     return llvm::any_of(uses, [&](const HbmUse &b) {
-      return a.core != b.core && (a.writes || b.writes) && a.begin < b.end && b.begin < a.end;
+      return a.core != b.core && (a.writes || b.writes) && a.meets(b);
     });
   });
 }
@@ -69,11 +108,7 @@ bool UsesSinceMeeting::allows(llvm::ArrayRef<HbmUse> next) const {
 bool UsesSinceMeeting::add(llvm::ArrayRef<HbmUse> next) {
   bool grows = false;
   for (const HbmUse &use : next) {
-    bool isKnown = llvm::any_of(uses, [&](const HbmUse &old) {
-      return old.core == use.core && old.writes >= use.writes && old.begin <= use.begin &&
-             use.end <= old.end;
-    });
-    if (!isKnown)
+    if (llvm::none_of(uses, [&](const HbmUse &old) { return old.holds(use); }))
       uses.push_back(use), grows = true;
   }
   return grows;
@@ -91,9 +126,9 @@ private:
   void loop(Step &step);
   bool allowsBody(const Step &step) const;
   llvm::SmallVector<HbmUse> usesIn(const Step &step) const {
-    return usesOf(program, step, [&](const BufferRef &buffer) { return addressOf(buffer); });
+    return usesOf(program, step, [&](const BufferRef &buffer) { return placeOf(buffer); });
   }
-  int64_t addressOf(const BufferRef &buffer) const;
+  HbmPlace placeOf(const BufferRef &buffer) const;
 
   Program &program;
   UsesSinceMeeting uses;
@@ -102,7 +137,7 @@ private:
 
 /// Each memory apart from the others; a result that takes over an argument is one
 /// with it.
-int64_t Placement::addressOf(const BufferRef &buffer) const {
+HbmPlace Placement::placeOf(const BufferRef &buffer) const {
   constexpr int64_t kApart = int64_t(1) << 44;
   int64_t arguments = program.arguments.size(), results = program.results.size();
   int64_t number = buffer.index;
@@ -120,7 +155,9 @@ int64_t Placement::addressOf(const BufferRef &buffer) const {
   default:
     break;
   }
-  return number * kApart + buffer.offset;
+  int64_t address = number * kApart + buffer.offset;
+  int64_t stride = buffer.starts.size() == 1 ? buffer.starts.front().stride : 0;
+  return {address, address + buffer.reach(), stride};
 }
 
 void Placement::visit(Step &step) {

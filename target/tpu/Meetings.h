@@ -18,13 +18,26 @@ namespace spokeshave::tpu {
 struct HbmUse {
   int64_t core = 0, begin = 0, end = 0;
   bool writes = false;
+  /// If not 0: no more than `bytes`, at the begin or some strides behind it.
+  int64_t stride = 0, bytes = 0;
+  bool meets(const HbmUse &other) const;
+  bool holds(const HbmUse &other) const;
   bool operator==(const HbmUse &) const = default;
 };
 
-/// What a step itself does, without those within it; the sequencer's reads are of
-/// all cores. `addressOf`: where a buffer that is not in VMEM begins.
-llvm::SmallVector<HbmUse> usesOf(const Program &program, const Step &step,
-                                 llvm::function_ref<int64_t(const BufferRef &)> addressOf);
+/// Where a buffer of HBM begins: a slice, unless it is known, between two addresses; if
+/// there is a stride, some of these behind the first.
+struct HbmPlace {
+  int64_t first = 0, last = 0, stride = 0;
+};
+using PlaceOf = llvm::function_ref<HbmPlace(const BufferRef &)>;
+
+/// How many cores do their part of a step; the others go on.
+int64_t coresOf(const Program &program, const Step &step);
+
+/// What a step itself does, without those within it; what tells where its slices are
+/// is read by all of its cores. `placeOf`: of buffers that are not in VMEM.
+llvm::SmallVector<HbmUse> usesOf(const Program &program, const Step &step, PlaceOf placeOf);
 
 /// What the cores did since they met.
 class UsesSinceMeeting {

@@ -31,6 +31,12 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
     precision = *named;
     return llvm::Error::success();
   }
+  if (name == "hbm-limit") {
+    if (value.getAsInteger(10, hbmLimit) || hbmLimit < 0)
+      return makeError(ErrorCode::BadOption,
+                       "option hbm-limit is a number of bytes, not '" + value + "'");
+    return llvm::Error::success();
+  }
   bool *option = llvm::StringSwitch<bool *>(name)
                      .Case("fusion", &fusion)
                      .Case("attention", &attention)
@@ -42,15 +48,19 @@ llvm::Error CompileOptions::set(llvm::StringRef name, llvm::StringRef value) {
                      .Case("keep", &keep)
                      .Case("prefetch", &prefetch)
                      .Case("overlap", &overlap)
+                     .Case("slice-stacks", &sliceStacks)
+                     .Case("rematerialize", &rematerialize)
+                     .Case("sliced-prefetch", &slicedPrefetch)
+                     .Case("cross-program-prefetch", &crossProgramPrefetch)
                      .Case("verify-each-pass", &verifyEachPass)
                      .Default(nullptr);
   if (!option)
-    return makeError(
-        ErrorCode::BadOption,
-        "No such compile option of the chip: '" + name +
-            "'; there are attention, buffers, fusion, keep, megacore, overlap, "
-            "pipelining, precision, prefetch, row-tiles, transcendentals, unrolling and "
-            "verify-each-pass");
+    return makeError(ErrorCode::BadOption,
+                     "No such compile option of the chip: '" + name +
+                         "'; there are attention, buffers, cross-program-prefetch, fusion, "
+                         "hbm-limit, keep, megacore, overlap, pipelining, precision, prefetch, "
+                         "rematerialize, row-tiles, slice-stacks, sliced-prefetch, "
+                         "transcendentals, unrolling and verify-each-pass");
   return setFlag(*option, name, value);
 }
 
@@ -58,6 +68,8 @@ uint64_t CompileOptions::hash() const {
   std::string key;
   llvm::raw_string_ostream(key) << verifyEachPass << fusion << overlap << attention << rowTiles
                                 << transcendentals << megacore << unrolling << pipelining << keep
-                                << prefetch << '|' << buffers << '|' << unsigned(precision);
+                                << prefetch << crossProgramPrefetch << slicedPrefetch << sliceStacks
+                                << rematerialize << '|' << hbmLimit << '|' << buffers << '|'
+                                << unsigned(precision);
   return llvm::xxh3_64bits(llvm::StringRef(key));
 }

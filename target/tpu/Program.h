@@ -9,21 +9,49 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "graph/Rematerialize.h"
 #include "target/cpu/Compile.h"
 #include "target/tpu/Isa.h"
 #include "target/tpu/Timing.h"
 
 #include <memory>
+#include <optional>
 
 namespace spokeshave::tpu {
 
 using cpu::ValueSpec;
 
-/// A piece of HBM of an execution, or of the core's VMEM.
-struct BufferRef {
+/// Bytes of HBM of an execution, or of the core's VMEM.
+struct MemoryRef {
   enum class Base : uint8_t { Argument, Result, Arena, Constant, Vmem } base = Base::Arena;
   uint32_t index = 0; ///< of the argument, result or constant
   int64_t offset = 0, bytes = 0;
+};
+
+/// min(max(start, 0), limit) * stride bytes. The start is an integer in HBM that the
+/// sequencer reads or, without one, begin + step * the innermost loop's trip.
+struct SliceStart {
+  int64_t limit = 0, stride = 0;
+  int64_t wrap = 0; ///< added to a start that is negative
+  std::optional<MemoryRef> at = {};
+  bool isSigned = true;
+  int64_t begin = 0, step = 0;
+};
+
+/// What a step works on.
+struct BufferRef : MemoryRef {
+  std::vector<SliceStart> starts = {}; ///< that move it further
+  /// More than one: a box of as many runs, `pitch` bytes apart. Of copies and transfers.
+  int64_t rows = 1, pitch = 0;
+  /// From the first byte to behind the last.
+  int64_t extent() const { return (rows - 1) * pitch + bytes / rows; }
+  /// How far the starts may move it.
+  int64_t reach() const {
+    int64_t furthest = 0;
+    for (const SliceStart &start : starts)
+      furthest += start.limit * start.stride;
+    return furthest;
+  }
 };
 
 /// What chips do with each other: the moves that graph/LowerCollectives.cpp leaves,
@@ -79,6 +107,9 @@ struct Step {
   std::vector<Kernel::Part> parts;
   /// The cores meet before the step; of a While after each time that its condition ran.
   bool meets = false;
+  /// Start: always, not where the run before did it, for the run after, or for the
+  /// loop's next trip, if there is one.
+  enum class When : uint8_t { Always, FirstRun, NextRun, NextTrip } when = When::Always;
   /// While: condition, body. Case: the branches.
   std::vector<std::vector<Step>> blocks;
   std::string location;
@@ -102,6 +133,8 @@ struct Program {
   std::vector<ValueSpec> arguments, results;
   std::vector<std::vector<char>> constants;
   int64_t arenaBytes = 0;
+  int64_t hbmBytes = 0;                      ///< that it may use
+  std::vector<graph::Recomputed> recomputed; ///< so that it fits
   cpu::CompileStats stats;
 };
 

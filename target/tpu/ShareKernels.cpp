@@ -41,37 +41,51 @@ int64_t ShareKernels::coresFor(kernel::FuncOp op) const {
   if (auto chosen = op->getAttrOfType<IntegerAttr>(kernel::kCoresAttr);
       chosen && chosen.getInt() == 1)
     return 1;
-  return cyclesOn(op, 1) >= shortest ? program.chip.coresOfDevice() : 1;
+  return cyclesOn(op, 1) >= shortest ? cores : 1;
+}
+
+int64_t ShareKernels::bytesBeside(schedule::LaunchOp launch) const {
+  auto kernel = module.lookupSymbol<kernel::FuncOp>(launch.getKernel());
+  double cycles = cyclesOn(kernel, coresFor(kernel)) / 2 + double(program.timing.dmaLatency);
+  return int64_t(cycles * program.timing.hbmBytesPerCycle);
 }
 
 namespace {
 
+struct KernelCost {
+  double work = 0;            ///< on its cores
+  SmallVector<int64_t> moved; ///< bytes, by buffers and cores; empty: all
+};
+
 /// Sums over the steps of a program, with the trips of its loops.
 class Estimate {
 public:
-  Estimate(const Program &program, ArrayRef<double> work) : program(program), work(work) {}
+  Estimate(const Program &program, ArrayRef<KernelCost> costs) : program(program), costs(costs) {}
   double of(const std::vector<Step> &steps) const;
 
 private:
   double ofLaunch(const Step &step) const;
   double moving(int64_t bytes) const { return double(bytes) / program.timing.hbmBytesPerCycle; }
   const Program &program;
-  ArrayRef<double> work; ///< of each kernel, on its cores
+  ArrayRef<KernelCost> costs; ///< of each kernel
 };
 
 /// Of a loop that data ends.
 constexpr double kUnknownTrips = 8;
 
 double Estimate::ofLaunch(const Step &step) const {
-  const Kernel &kernel = program.kernels[step.kernel];
+  const KernelCost &cost = costs[step.kernel];
+  size_t cores = cost.moved.size() / std::max<size_t>(1, step.buffers.size());
   int64_t bytes = 0;
-  for (auto [i, buffer] : llvm::enumerate(step.buffers))
-    for (int64_t core = 0; core < kernel.cores && buffer.base != BufferRef::Base::Vmem; ++core) {
-      Kernel::Part part = kernel.partOf(i, core, buffer.bytes);
-      bytes += part.end - part.begin;
-    }
+  for (auto [i, buffer] : llvm::enumerate(step.buffers)) {
+    if (buffer.base == BufferRef::Base::Vmem)
+      continue;
+    bytes += cost.moved.empty() ? buffer.bytes : 0;
+    for (size_t core = 0; core < cores; ++core)
+      bytes += cost.moved[i * cores + core];
+  }
   double latency = bytes ? 2 * double(program.timing.dmaLatency) : 0;
-  auto [shorter, longer] = std::minmax({work[step.kernel], moving(bytes)});
+  auto [shorter, longer] = std::minmax({cost.work, moving(bytes)});
   double exposed = 1 - program.chip.cost.overlap;
   return double(program.timing.launch) + latency + longer + exposed * shorter;
 }
@@ -96,13 +110,14 @@ double Estimate::of(const std::vector<Step> &steps) const {
 
 double ShareKernels::estimate() const {
   OwningOpRef<ModuleOp> copy = module.clone();
-  auto cores = [&](kernel::FuncOp op) { return coresFor(op); };
   if (near)
-    keepNear(*copy, stage, *near, cores);
+    keepNear(
+        *copy, stage, *near, [&](kernel::FuncOp op) { return coresFor(op); },
+        [&](schedule::LaunchOp launch) { return bytesBeside(launch); });
   Program trial;
   trial.chip = program.chip, trial.timing = program.timing;
   llvm::StringMap<uint32_t> numbers;
-  std::vector<double> work;
+  std::vector<KernelCost> costs;
   for (auto op : copy->getOps<kernel::FuncOp>()) {
     kernel::StageOptions shared = stage;
     shared.cores = coresFor(op);
@@ -114,19 +129,21 @@ double ShareKernels::estimate() const {
         kernel.parts.push_back({need.parts[i], need.parts[i + 1]});
     numbers[op.getSymName()] = trial.kernels.size();
     trial.kernels.push_back(std::move(kernel));
-    work.push_back(cyclesOn(op, need.cores));
+    costs.push_back({cyclesOn(op, need.cores), std::move(need.moved)});
   }
   auto drivers = copy->getOps<schedule::ProgramOp>();
   if (failed(makeSteps(*drivers.begin(), numbers, trial)))
     return 0; // what is wrong is said when the program's own steps are made
   placeMeetings(trial);
-  return Estimate(trial, work).of(trial.steps);
+  return Estimate(trial, costs).of(trial.steps);
 }
 
 /// Of the estimate: what gains less is as likely to lose.
 constexpr double kWorthwhile = 0.98;
 
 void ShareKernels::choose() {
+  if (cores < 2)
+    return;
   double longest = 0, least = 0, best = 0;
   for (auto op : module.getOps<kernel::FuncOp>())
     longest = std::max(longest, cyclesOn(op, 1));

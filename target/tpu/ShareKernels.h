@@ -19,10 +19,12 @@ namespace spokeshave::tpu {
 class ShareKernels {
 public:
   ShareKernels(mlir::ModuleOp module, const Program &program, const kernel::StageOptions &stage,
-               const std::optional<schedule::NearMemoryOptions> &near)
-      : module(module), program(program), stage(stage), near(near) {}
+               const std::optional<schedule::NearMemoryOptions> &near, int64_t cores)
+      : module(module), program(program), stage(stage), near(near), cores(cores) {}
   void choose();
   int64_t coresFor(kernel::FuncOp op) const;
+  /// What HBM could move while the kernel works on its cores.
+  int64_t bytesBeside(schedule::LaunchOp launch) const;
 
 private:
   double cyclesOn(kernel::FuncOp op, int64_t cores) const;
@@ -32,6 +34,7 @@ private:
   const Program &program;        ///< chip, timing, and what the kernels compute
   const kernel::StageOptions &stage;
   const std::optional<schedule::NearMemoryOptions> &near;
+  int64_t cores; ///< that may share
   /// Kernels that take less on one core are not shared.
   double shortest = 0;
 };

@@ -186,6 +186,16 @@ def summary(program: str, report: dict[str, Any], kernels: list[Kernel]) -> list
             f" {collective['microseconds']:.1f} us on the links, bound by {collective['bound']};"
             f" {exposed:.1%} of the time the core waits for it{hint}"
         )
+    lines += [
+        f"{value['name']} ({value['location']}) is computed again instead of kept in HBM:"
+        f" {value['bytes']} bytes less for {value['operations']} operations"
+        for value in report["recomputed"]
+    ]
+    if report["runs"] > 1:
+        lines.append(
+            f"in a row of runs: the one before has brought {report['next_run_bytes']} bytes; the first"
+            f" one takes {report['first_run_cycles'] - report['cycles']} cycles more"
+        )
     if report["wait_cycles"]:
         share = report["wait_cycles"] / max(1, report["cycles"])
         lines.append(f"the program waits {share:.1%} for transfers that it started ahead")

@@ -73,7 +73,7 @@ Step start(BufferRef::Base base, int64_t bytes, int64_t vmemOffset, int64_t sema
            bool toVmem) {
   Step step;
   step.kind = Step::Kind::Start;
-  step.buffers = {{base, 0, 0, bytes}, {BufferRef::Base::Vmem, 0, vmemOffset, bytes}};
+  step.buffers = {{{base, 0, 0, bytes}}, {{BufferRef::Base::Vmem, 0, vmemOffset, bytes}}};
   if (!toVmem)
     std::swap(step.buffers[0], step.buffers[1]);
   step.semaphore = semaphore;

@@ -179,7 +179,7 @@ Outcome runLoop(unsigned seed, const machine::Chip &chip, bool pipelines) {
   spec.elementType = "i32", spec.byteSize = kArrayBytes;
   program.results.push_back(spec);
   Step step;
-  step.buffers.push_back({BufferRef::Base::Result, 0, 0, kArrayBytes});
+  step.buffers.push_back({{BufferRef::Base::Result, 0, 0, kArrayBytes}});
   program.steps.push_back(step);
   program.kernels.push_back(std::move(kernel));
   outcome.bytes.resize(kArrayBytes);

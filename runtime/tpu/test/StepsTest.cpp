@@ -13,7 +13,9 @@
 
 using namespace spokeshave::runtime::tpu;
 using namespace spokeshave::runtime::tpu::test;
+using spokeshave::tpu::MemoryRef;
 using spokeshave::tpu::placeMeetings;
+using spokeshave::tpu::SliceStart;
 using spokeshave::tpu::timingOf;
 
 namespace {
@@ -106,6 +108,102 @@ TEST(Steps, RacesAreErrors) {
   EXPECT_NE(errorOf(program).find("race with a transfer"), std::string::npos);
 }
 
+/// Layer number trip of a buffer of four.
+BufferRef layerOf(BufferRef::Base base) {
+  BufferRef layer{{base, 0, 0, kBytes}};
+  SliceStart start;
+  start.limit = 3, start.stride = kBytes, start.step = 1;
+  layer.starts = {start};
+  return layer;
+}
+
+TEST(Steps, SlicesFollowTheTrip) {
+  Program program = emptyProgram(4 * kBytes);
+  program.kernels = {incrementKernel(kAt, 5)};
+  Step in = start(kArgument, kBytes, kAt, 0, true), out = start(kResult, kBytes, kAt, 1, false);
+  in.buffers[0] = layerOf(kArgument), out.buffers[1] = layerOf(kResult);
+  Step loop;
+  loop.kind = Step::Kind::While, loop.trips = 4;
+  loop.blocks = {{}, {in, waitFor(0), launch(0), out, waitFor(1)}};
+  program.steps = {loop};
+  std::vector<int32_t> from(4096), to(4096);
+  for (int i = 0; i < 4096; ++i)
+    from[i] = i;
+  auto report = simulate(program, {reinterpret_cast<const char *>(from.data())},
+                         {reinterpret_cast<char *>(to.data())});
+  ASSERT_TRUE(bool(report)) << messageOf(report.takeError());
+  for (int i = 0; i < 4096; ++i)
+    ASSERT_EQ(to[i], i + 5);
+  EXPECT_EQ(cyclesOf(program), report->cycles);
+}
+
+TEST(Steps, BoxesAreRunsApart) {
+  // Two runs of a quarter, from the number that the argument begins with: far too
+  // large, so the last place.
+  Program program = emptyProgram(kBytes);
+  Step copy;
+  copy.kind = Step::Kind::Copy;
+  BufferRef box{{kResult, 0, 0, kBytes / 2}};
+  box.rows = 2, box.pitch = kBytes / 2;
+  SliceStart start;
+  start.limit = 1, start.stride = kBytes / 4, start.at = MemoryRef{kArgument, 0, 0, 4};
+  box.starts = {start};
+  copy.buffers = {{{kArgument, 0, 0, kBytes / 2}}, box};
+  program.steps = {copy};
+  std::vector<int32_t> from(1024), to(1024);
+  for (int i = 0; i < 1024; ++i)
+    from[i] = i + 7;
+  auto report = simulate(program, {reinterpret_cast<const char *>(from.data())},
+                         {reinterpret_cast<char *>(to.data())});
+  ASSERT_TRUE(bool(report)) << messageOf(report.takeError());
+  for (int i = 0; i < 1024; ++i)
+    ASSERT_EQ(to[i], i % 512 < 256 ? 0 : i / 512 * 256 + i % 256 + 7);
+  // The number comes from HBM before the copy starts.
+  EXPECT_EQ(report->waitCycles, program.timing.dmaLatency);
+}
+
+TEST(Steps, TheNextTripsTransferIsNotStartedInTheLastOne) {
+  Program program = emptyProgram(4 * kBytes);
+  Step next = start(kArgument, kBytes, kAt, 0, true);
+  next.when = Step::When::NextTrip;
+  Step loop;
+  loop.kind = Step::Kind::While, loop.trips = 4;
+  loop.blocks = {{}, {waitFor(0), next}};
+  program.steps = {start(kArgument, kBytes, kAt, 0, true), loop};
+  SimulationOptions options;
+  options.computeValues = false;
+  auto report = simulate(program, {nullptr}, {nullptr}, options);
+  ASSERT_TRUE(bool(report)) << messageOf(report.takeError());
+  EXPECT_EQ(report->stepTransfers, 4);
+}
+
+TEST(Steps, ARunBringsArgumentsForTheNextOne) {
+  constexpr int64_t kLarge = 1 << 20;
+  Program program = emptyProgram(kLarge);
+  program.kernels = {incrementKernel(0, 2000)};
+  Step first = start(kArgument, kLarge, kAt, 0, true), next = first;
+  first.when = Step::When::FirstRun, next.when = Step::When::NextRun;
+  program.steps = {first,      waitFor(0), start(kResult, kLarge, kAt, 1, false),
+                   waitFor(1), next,       launch(0)};
+  std::vector<char> in(kLarge, 3);
+  for (bool values : {true, false}) {
+    std::vector<char> out(kLarge);
+    SimulationOptions options;
+    options.computeValues = values;
+    auto once = llvm::cantFail(simulate(program, {in.data()}, {out.data()}, options));
+    EXPECT_EQ(once.runs, 1);
+    EXPECT_EQ(once.firstRunCycles, once.cycles);
+    options.repeats = true;
+    auto steady = llvm::cantFail(simulate(program, {in.data()}, {out.data()}, options));
+    EXPECT_EQ(steady.firstRunCycles, once.cycles);
+    EXPECT_EQ(steady.nextRunBytes, kLarge);
+    EXPECT_GE(steady.runs, 2);
+    // All of the transfer is behind the kernel of the run before.
+    EXPECT_LT(steady.cycles, once.cycles - int64_t(kLarge / program.timing.hbmBytesPerCycle));
+    EXPECT_EQ(out, values ? in : std::vector<char>(kLarge));
+  }
+}
+
 /// Of a device of two cores: a kernel that each core runs on its half of what is kept.
 Program sharedProgram() {
   Program program = emptyProgram(kBytes);
@@ -187,6 +285,67 @@ TEST(Cores, MeetingsOfLoops) {
   program.steps[0].blocks[1].resize(2);
   placeMeetings(program);
   EXPECT_FALSE(program.steps[0].blocks[1][0].meets);
+}
+
+TEST(Cores, MeetingsOfLayers) {
+  // Each core writes its half of a layer in each trip.
+  Program program = sharedProgram();
+  Step out = start(kResult, kBytes / 4, kAt, 0, false);
+  SliceStart trip;
+  trip.limit = 3, trip.stride = kBytes / 4, trip.step = 1;
+  out.buffers[1].starts = {trip};
+  out.parts = {{0, kBytes / 8}, {kBytes / 8, kBytes / 4}};
+  Step loop;
+  loop.kind = Step::Kind::While, loop.trips = 4;
+  loop.blocks = {{}, {out, waitFor(0)}};
+  program.steps = {loop};
+  placeMeetings(program);
+  EXPECT_FALSE(program.steps[0].blocks[1][0].meets);
+  EXPECT_EQ(errorOf(program), "");
+  // The halves change places in each layer: what a core wrote another one may read.
+  Step in = start(kResult, kBytes / 4, kAt + kBytes, 1, true);
+  in.buffers[0].starts = {trip};
+  in.parts = {{kBytes / 8, kBytes / 4}, {0, kBytes / 8}};
+  loop.blocks[1] = {out, waitFor(0), in, waitFor(1)};
+  program.steps = {loop};
+  EXPECT_NE(errorOf(program).find("since they met"), std::string::npos);
+  placeMeetings(program);
+  EXPECT_TRUE(program.steps[0].blocks[1][2].meets);
+  EXPECT_EQ(errorOf(program), "");
+}
+
+TEST(Cores, AllMeetForWhatTellsWhereASliceIs) {
+  // The first core writes the number of the layer that both read.
+  Program program = sharedProgram();
+  Step out = start(kResult, kBytes / 4, kAt, 0, false),
+       in = start(kArgument, kBytes / 4, kAt, 1, true);
+  SliceStart number;
+  number.limit = 3, number.stride = kBytes / 4, number.at = MemoryRef{kResult, 0, 0, 4};
+  in.buffers[0].starts = {number};
+  in.parts = {{0, kBytes / 8}, {kBytes / 8, kBytes / 4}};
+  program.steps = {out, waitFor(0), in, waitFor(1)};
+  EXPECT_NE(errorOf(program).find("since they met"), std::string::npos);
+  placeMeetings(program);
+  EXPECT_TRUE(program.steps[2].meets);
+  EXPECT_EQ(errorOf(program), "");
+}
+
+TEST(Cores, ARunBringsBothPartsForTheNextOne) {
+  Program program = sharedProgram();
+  program.steps[0].when = Step::When::FirstRun;
+  Step next = program.steps[0];
+  next.when = Step::When::NextRun;
+  program.steps.push_back(next);
+  std::vector<int32_t> in(1024, 5), out(1024);
+  SimulationOptions options;
+  options.repeats = true;
+  auto report = llvm::cantFail(simulate(program, {reinterpret_cast<const char *>(in.data())},
+                                        {reinterpret_cast<char *>(out.data())}, options));
+  EXPECT_GE(report.runs, 2);
+  EXPECT_EQ(out, std::vector<int32_t>(1024, 11));
+  options.computeValues = false;
+  auto timed = llvm::cantFail(simulate(program, {nullptr}, {nullptr}, options));
+  EXPECT_EQ(timed.cycles, report.cycles);
 }
 
 } // namespace
