@@ -144,7 +144,8 @@ def test_two_cores_keep_their_rows_and_do_not_wait(layers):
         for options in ([], ["--option=megacore=off"], OFF)
     )
     assert both["cycles"] < 0.75 * one["cycles"]
-    assert both["cycles"] < 0.7 * far["cycles"]
+    # In neither the loop's counter is in memory, so that far ones gain as well.
+    assert both["cycles"] < 0.75 * far["cycles"]
     # After the last layer alone; far, once more for what was copied before the loop: each
     # core fetches rows that it wrote itself.
     assert both["meetings"] == 1 and far["meetings"] == 2

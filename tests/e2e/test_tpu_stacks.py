@@ -148,24 +148,21 @@ def test_the_next_layer_arrives_while_this_one_works(tmp_path):
     np.testing.assert_array_equal(*results)
 
 
-def _product_and_sums(a, b, y):
-    return a @ b, jnp.exp(y).sum(1)
+def _products_and_sums(a, b, w, y):
+    return jnp.tanh(a @ b) @ w, jnp.exp(y).sum(1)
 
 
 def test_what_has_not_all_of_its_place_arrives_in_slices(tmp_path):
-    """Beside the product there is room for most of the second kernel's 10 MB."""
-    square = ((2048, 2048), jnp.bfloat16)
-    file = _export(_product_and_sums, (square, square, ((1300, 2048), F32)), tmp_path / "p.mlir")
+    """Beside the products, between which a value stays, there is room for most of the last
+    kernel's 10 MB."""
+    bf16 = jnp.bfloat16
+    factors = ((2048, 4096), bf16), ((4096, 512), bf16), ((512, 512), bf16)
+    file = _export(_products_and_sums, (*factors, ((1300, 2048), F32)), tmp_path / "p.mlir")
     chip, off = "--chip=v5e:vmem=16MiB", "--option=sliced-prefetch=off"
     sliced, whole = _time(file, chip), _time(file, chip, off)
-    assert sliced["step_transfers"] == 8 and whole["step_transfers"] == 0
+    assert sliced["step_transfers"] - whole["step_transfers"] == 8
     assert sliced["cycles"] < whole["cycles"]
     assert _moved(sliced) == _moved(whole)
-    # The same in small: the values.
-    square = ((1280, 1280), jnp.bfloat16)
-    file = _export(_product_and_sums, (square, square, ((1700, 512), F32)), tmp_path / "q.mlir")
-    chip = "--chip=v5e:vmem=6MiB"
-    assert _time(file, chip)["step_transfers"] == 8
     results = []
     for number, options in enumerate(([], [off])):
         out = tmp_path / f"s{number}_"
@@ -282,7 +279,8 @@ def test_a_language_model_is_timed(chip, step, tmp_path):
     report = _time(str(file), f"--chip={chip}")
     kept = 2 * 2 * LAYERS * batch * length * WIDTH if step == "decode" else 0
     read = kept + sum(2 * np.prod(w.shape) for w in weights.values())
-    # In 16 MiB there is no room for all rows of the forward pass: weights come again.
-    assert read <= _moved(report) < (1.6 if step == "decode" else 6) * read
+    # In 16 MiB there is no room for all rows of the forward pass: weights come again, and
+    # to both of two cores, which cut the rows.
+    assert read <= _moved(report) < (1.6 if step == "decode" else 6.5) * read
     launches = sum(kernel["launches"] for kernel in report["kernels"])
     assert launches < 16 * LAYERS

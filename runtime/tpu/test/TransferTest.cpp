@@ -25,7 +25,7 @@ Program transferProgram(Collective::Kind kind, bool isSource, int64_t partitions
   Step step;
   step.kind = Step::Kind::Collective;
   step.inputs = isSource;
-  step.buffers = {{isSource ? BufferRef::Base::Argument : BufferRef::Base::Result, 0, 0, kBytes}};
+  step.buffers = {{{isSource ? BufferRef::Base::Argument : BufferRef::Base::Result, 0, 0, kBytes}}};
   program.steps = {step};
   return program;
 }

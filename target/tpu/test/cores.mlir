@@ -1,6 +1,8 @@
 // Two cores: a value of which each core reads the rows that it wrote stays in VMEM, and
-// both fetch the weights. One that is read turned goes through HBM.
-// RUN: spokeshave compile --target=tpu --chip=v5p --emit=near %s | FileCheck %s
+// both fetch the weights. One that is read turned goes through HBM. For the next run of the
+// program each brings its rows, and both the weights.
+// RUN: spokeshave compile --target=tpu --chip=v5p --option=cross-program-prefetch=off --emit=near %s | FileCheck %s
+// RUN: spokeshave compile --target=tpu --chip=v5p --emit=near %s | FileCheck %s --check-prefix=RUNS
 // RUN: spokeshave compile --target=tpu --chip=v5p --emit=kernel %s | FileCheck %s --check-prefix=KERNEL
 // RUN: spokeshave time --chip=v5p --json %s | FileCheck %s --check-prefix=JSON
 // RUN: spokeshave compile --target=tpu --chip=v5p --option=megacore=off --emit=near %s | FileCheck %s --check-prefix=ONE
@@ -12,6 +14,12 @@
 // CHECK: schedule.launch @dot_tanh{{.*}}(%{{.*}}, %[[W]], %[[BETWEEN]])
 // CHECK: schedule.launch @dot_exp{{.*}}(%[[BETWEEN]], %[[NEAR]], %[[FAR]])
 // CHECK: schedule.launch @dot.0 inputs 1(%[[FAR]], %{{.*}})
+// RUNS: schedule.program @main(%[[X:.*]]: memref<{{.*}}>, %[[W:.*]]: memref<{{.*}}>, %{{.*}}: memref<{{.*}}>) results
+// RUNS-DAG: schedule.start %[[X]] to %{{.*}} parts [0, 1048576, 1048576, 2097152] {first_run}
+// RUNS-DAG: schedule.start %[[W]] to %{{.*}} parts [0, 2097152, 0, 2097152] {first_run}
+// RUNS: schedule.launch @dot_tanh
+// RUNS-DAG: schedule.start %[[X]] to %{{.*}} parts [0, 1048576, 1048576, 2097152] {next_run}
+// RUNS-DAG: schedule.start %[[W]] to %{{.*}} parts [0, 2097152, 0, 2097152] {next_run}
 // KERNEL: kernel.func @dot_tanh{{.*}} tasks 2 {{.*}}core_parts = array<i64: 0, 1048576, 1048576, 2097152, 0, 2097152, 0, 2097152, 0, 1048576, 1048576, 2097152>
 // JSON: "meetings": 2
 // ONE-NOT: parts [
