@@ -55,9 +55,17 @@ def _is_on_vector_unit(context: Any, parameters: dict[str, Any]) -> bool:
     return features < 4 or kernel.size < 4 * features or kernel.dtype.kind == "c"
 
 
+def _is_one_pass(parameters: dict[str, Any]) -> bool:
+    """More than the default precision is several passes, whose sum is nearly that of f32."""
+    precision = parameters.get("precision")
+    wanted = precision if isinstance(precision, tuple) else (precision,)
+    return all(one in (None, jax.lax.Precision.DEFAULT) for one in wanted)
+
+
 @contextlib.contextmanager
 def products_of_the_chip() -> Iterator[None]:
-    """Programs lowered for the CPU within round the factors of f32 products to bf16."""
+    """Programs lowered for the CPU within round the factors of f32 products of the default
+    precision to bf16."""
     from jax._src.interpreters import mlir
     from jax._src.lax import convolution, lax
 
@@ -67,7 +75,7 @@ def products_of_the_chip() -> Iterator[None]:
         plain = getattr(entry, "rule", entry)
 
         def rule(context: Any, left: Any, right: Any, *, plain: Any = plain, **parameters: Any):
-            if not _is_on_vector_unit(context, parameters):
+            if _is_one_pass(parameters) and not _is_on_vector_unit(context, parameters):
                 left, right = _rounded(left), _rounded(right)
             return plain(context, left, right, **parameters)
 

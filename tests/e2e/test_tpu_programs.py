@@ -14,16 +14,8 @@ import xml.etree.ElementTree
 
 # What the chip has no library for, and the error that says so.
 REFUSED = {
-    "test_program[cholesky]": "SKS-U003",
-    "test_program[fft]": "SKS-U003",
-    "test_program[fft_kinds]": "SKS-U003",
-    "test_program[rfft]": "SKS-U003",
-    "test_linalg_custom_calls[qr]": "SKS-U003",
-    # JAX has no rule to lower them for the platform.
+    # JAX has no rule to lower it for the platform.
     "test_linalg_custom_calls[eig]": "NotImplementedError",
-    "test_linalg_custom_calls[eigh]": "NotImplementedError",
-    "test_linalg_custom_calls[svd]": "NotImplementedError",
-    "test_x64": "SKS-U003",  # a triangular solve
 }
 
 

@@ -54,7 +54,7 @@ def test_cheap_values_are_computed_again(step):
     assert not free["recomputed"] and bound["recomputed"]
     assert bound["arena_bytes"] < 0.7 * free["arena_bytes"]
     # What it costs: operations on what was kept, no product.
-    assert bound["cycles"] < 1.2 * free["cycles"]
+    assert bound["cycles"] < 1.3 * free["cycles"]
     assert sum(k["flops"] for k in bound["kernels"] if k["kind"] == "dot") == sum(
         k["flops"] for k in free["kernels"] if k["kind"] == "dot"
     )
