@@ -1,32 +1,24 @@
-//===- AttentionUnits.cpp - attention on matrix units
-//----------------------===//
+//===- AttentionUnits.cpp - attention on matrix units ----------------------===//
 //
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The steps of LowerAttention.cpp for machines whose registers are 8 rows of
-// 128 columns. Queries, keys and values come to near memory as boxes, a block
-// of rows and all keys of a batch; nothing is packed where they lie as boxes.
-// Both products of a block of keys go through the matrix units as a whole.
-// Between them:
+// For machines whose registers are 8 rows of 128 columns. A task is some heads; its
+// items are the pairs of a block of rows and a block of keys, a head's rows after
+// each other, and of each all blocks of keys that it may see. Queries, keys, values
+// and the result are boxes in near memory; where they do not lie as boxes they are
+// packed, and a task is one head. AttentionPlan.cpp chooses blocks and tasks.
 //
-//   for some groups of 8 rows:  m' = max(m, max of the group's scores),
-//                               factor = exp(m - m')
-//   for some groups of 8 rows:  weights = exp(scores - m'), l = l factor +
-//   weights,
-//                               O = O factor
+// Both products of all items are one sequence through the matrix units. So that these
+// never wait for a softmax, round i has
 //
-// Maxima are reduced within rows, many groups at once, since a rotation takes
-// long; sums stay apart by columns until the end. Scores are computed from the
-// products in both loops: that costs less than storing them.
+//   on the matrix units     the mix of item i, then the scores of item i + 2
+//   beside them             the maxima of item i + 1, the results of item i - 1
+//
+// and scores and statistics are there twice.
 //
 //===----------------------------------------------------------------------===//
-#include "kernel/Attention.h"
-
-#include "kernel/AttentionBoxes.h"
-#include "kernel/Math.h"
-#include "kernel/Product.h"
-#include "kernel/WithinRows.h"
+#include "kernel/UnitAttention.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -34,190 +26,53 @@
 using namespace mlir;
 using namespace spokeshave;
 using namespace spokeshave::kernel;
-namespace hlo = spokeshave::stablehlo;
 
-namespace {
-
-constexpr int64_t kRows = 512, kKeys = 512;
-/// A run without a divisor that suits is one block up to this.
-constexpr int64_t kMostRows = 2048, kFewestRows = 32;
-/// Registers of scores that are worked on at once, for maxima and for weights.
-constexpr int64_t kForMaxima = 128, kForWeights = 32;
-/// Groups of a result.
-constexpr int64_t kForResults = 32;
-
-/// Rows in near memory.
-struct Rows {
-  Value buffer;
-  int64_t stride = 0;
-};
-
-class UnitAttention {
-public:
-  UnitAttention(FusionLowering &lowering, AttentionView &view, ElementEmitter &emitter)
-      : lowering(lowering), view(view), emitter(emitter), space(emitter.space()),
-        builder(lowering.builder), f32(builder.getF32Type()),
-        registerType(VectorType::get({kTileLanes}, f32)) {}
-  LogicalResult run();
-
-private:
-  void plan();
-  Value scratch(int64_t elements);
-  Value index(int64_t i) { return lowering.constant(i); }
-  Num number(Value value) { return {emitter.context(), value}; }
-  Num splat(double value);
-  Value mask(int64_t columns, int64_t rows = kTileRows);
-  Num load(Value buffer, const Index &at);
-  void store(Num value, Value buffer, const Index &at);
-  Num loadRows(Rows rows, const Index &at);
-  void storeRows(Num value, Rows rows, const Index &at, Value mask = {});
-  int64_t rowsOf(const Index &group, int64_t ahead) const;
-
-  Rows window(const AttentionBox &box, int64_t rows, int64_t limit, int64_t columns, bool moves);
-  LogicalResult bringOperands();
-  LogicalResult pack(Rows to, int64_t rows, int64_t columns,
-                     llvm::function_ref<FailureOr<Element>(const Index &, const Index &)> element);
-  using Groups = llvm::function_ref<LogicalResult(const Index &first, int64_t count)>;
-  LogicalResult forGroups(int64_t atOnce, Groups body);
-
-  LogicalResult emitKeys(const Index &key, int64_t count);
-  LogicalResult emitSoftmax(const Index &key, int64_t count, bool hides);
-  FailureOr<Num> score(const Index &row, int64_t rows, const Index &key, int64_t column,
-                       int64_t count, bool hides);
-  void bindMask(const Index &row, const Index &key, bool hides);
-  LogicalResult emitMaxima(const Index &key, int64_t count, bool hides);
-  LogicalResult emitWeights(const Index &key, int64_t count, bool hides);
-  LogicalResult emitResult(const Index &first, int64_t groups);
-
-  FusionLowering &lowering;
-  AttentionView &view;
-  ElementEmitter &emitter;
-  IndexSpace &space;
-  OpBuilder &builder;
-  Type f32;
-  VectorType registerType;
-
-  AttentionBlocks blocks;
-  AttentionBoxes boxes;
-  AttentionTask task;
-  std::optional<Index> firstMaskRow;
-  int64_t groups = 1; ///< of 8 rows
-  Rows queries, keys, values, scores, out;
-  Value maxima, sums, factors; ///< a register for each group
-  std::optional<Rows> result;
-  int64_t scratchBytes = 0;
-};
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Small things
-//===----------------------------------------------------------------------===//
+UnitAttention::UnitAttention(FusionLowering &lowering, AttentionView &view, ElementEmitter &emitter)
+    : lowering(lowering), view(view), emitter(emitter), space(emitter.space()),
+      builder(lowering.builder), f32(builder.getF32Type()),
+      registerType(VectorType::get({kTileLanes}, f32)) {}
 
 Value UnitAttention::scratch(int64_t elements) {
   int64_t offset = scratchBytes;
   scratchBytes += llvm::alignTo(elements * 4, 4096);
-  return builder.create<ScratchOp>(lowering.loc(), MemRefType::get({elements}, f32), offset);
-}
-
-Num UnitAttention::splat(double value) {
-  Attribute one = builder.getF32FloatAttr(float(value));
-  return number(
-      builder.create<arith::ConstantOp>(lowering.loc(), DenseElementsAttr::get(registerType, one)));
-}
-
-/// Lanes within the first `columns` and `rows`; null if that is all.
-Value UnitAttention::mask(int64_t columns, int64_t rows) {
-  if (columns >= kTileColumns && rows >= kTileRows)
-    return {};
-  SmallVector<bool> on;
-  for (int64_t lane = 0; lane < kTileLanes; ++lane)
-    on.push_back(lane % kTileColumns < columns && lane / kTileColumns < rows);
-  auto type = VectorType::get({kTileLanes}, builder.getI1Type());
-  return builder.create<arith::ConstantOp>(lowering.loc(), DenseElementsAttr::get(type, on));
-}
-
-Num UnitAttention::load(Value buffer, const Index &at) {
-  return number(builder.create<LoadOp>(lowering.loc(), registerType, buffer,
-                                       ValueRange{space.scalar(at)}, Value(), 1));
-}
-
-void UnitAttention::store(Num value, Value buffer, const Index &at) {
-  builder.create<StoreOp>(lowering.loc(), value, buffer, ValueRange{space.scalar(at)}, Value(), 1);
-}
-
-Num UnitAttention::loadRows(Rows rows, const Index &at) {
-  return number(builder.create<LoadRowsOp>(lowering.loc(), registerType, rows.buffer,
-                                           space.scalar(at), Value(), rows.stride));
-}
-
-void UnitAttention::storeRows(Num value, Rows rows, const Index &at, Value mask) {
-  builder.create<StoreRowsOp>(lowering.loc(), value, rows.buffer, space.scalar(at), mask,
-                              rows.stride);
-}
-
-void UnitAttention::plan() {
-  int64_t best = 1;
-  for (int64_t size = 1; size <= std::min(kRows, view.run); ++size)
-    if (view.run % size == 0 && (size % kTileRows == 0 || best % kTileRows != 0))
-      best = size;
-  if (best < kFewestRows && view.run <= kMostRows)
-    best = view.run;
-  blocks.rows = best;
-  blocks.rowBlocks = view.run / best;
-  groups = llvm::divideCeil(best, kTileRows);
-  blocks.keys = evenBlock(view.keys, kKeys, kTileColumns);
-  blocks.keyBlocks = llvm::divideCeil(view.keys, blocks.keys);
-}
-
-/// Rows of a group that exist: the last one may have fewer than 8.
-int64_t UnitAttention::rowsOf(const Index &group, int64_t ahead) const {
-  return group.isConstant()
-             ? std::min(kTileRows, blocks.rows - kTileRows * (group.constant + ahead))
-             : kTileRows;
-}
-
-/// Loops over the groups, `atOnce` in each step; the last ones, if they are
-/// fewer or not whole, on their own.
-LogicalResult UnitAttention::forGroups(int64_t atOnce, Groups body) {
-  int64_t whole = blocks.rows / kTileRows / atOnce;
-  if (whole && failed(forRange(emitter, index(0), index(whole), whole, [&](const Index &i) {
-        return body(space.scale(i, atOnce), atOnce);
-      })))
-    return failure();
-  int64_t done = whole * atOnce;
-  return done < groups ? body(Index(done), groups - done) : success();
+  return builder.create<ScratchOp>(loc(), MemRefType::get({elements}, f32), offset);
 }
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Declares what a task uses of an operand: `rows` rows, of which the task's
-/// block says which ones if they move with it.
-Rows UnitAttention::window(const AttentionBox &box, int64_t rows, int64_t limit, int64_t columns,
-                           bool moves) {
+/// Declares what a task uses of an operand: of each head `rows` rows, of which the
+/// task's number says which ones if they move with it.
+UnitAttention::Rows UnitAttention::window(const AttentionBox &box, int64_t rows, int64_t limit,
+                                          int64_t columns, bool moves) {
   SmallVector<int64_t> radices(boxes.radices), sizes, strides, limits, digits, steps;
-  radices.push_back(blocks.rowBlocks);
+  int64_t last = int64_t(radices.size()) - 1;
+  if (heads > 1)
+    radices[last] /= heads;
+  radices.push_back(rowTasks);
   auto add = [&](int64_t size, int64_t stride, int64_t most, int64_t digit, int64_t step) {
     sizes.push_back(size), strides.push_back(stride), limits.push_back(most);
     digits.push_back(digit), steps.push_back(step);
   };
-  for (auto [digit, stride] : llvm::enumerate(box.outer))
+  for (auto [digit, stride] : llvm::enumerate(box.outer)) {
+    int64_t count = int64_t(digit) == last ? heads : 1;
     if (stride)
-      add(1, stride, radices[digit], digit, 1);
+      add(count, stride, radices[digit] * count, digit, count);
+  }
   add(rows, box.rowStride, limit, moves ? int64_t(radices.size()) - 1 : -1, moves ? rows : 0);
   add(columns, 1, columns, -1, 0);
+  int64_t count = heads > 1 && box.outer[last] ? heads : 1;
   Type element = cast<MemRefType>(box.buffer.getType()).getElementType();
-  Value view = builder.create<WindowOp>(lowering.loc(), MemRefType::get({rows * columns}, element),
+  Value view = builder.create<WindowOp>(loc(), MemRefType::get({count * rows * columns}, element),
                                         box.buffer, box.base, radices, sizes, strides, limits,
                                         digits, steps);
-  return {view, columns};
+  return {view, columns, count > 1 ? rows * columns : 0};
 }
 
-LogicalResult
-UnitAttention::pack(Rows to, int64_t rows, int64_t columns,
-                    llvm::function_ref<FailureOr<Element>(const Index &, const Index &)> element) {
+/// Writes rows to near memory; of those up to `padded` zeros.
+LogicalResult UnitAttention::pack(Rows to, int64_t rows, int64_t padded, int64_t columns,
+                                  EmitElement element) {
   auto group = [&](const Index &row, int64_t present) {
     for (int64_t column = 0; column < columns; column += kTileColumns) {
       int64_t across = std::min(kTileColumns, columns - column);
@@ -228,7 +83,8 @@ UnitAttention::pack(Rows to, int64_t rows, int64_t columns,
       FailureOr<Element> value = element(sublane, lane);
       if (failed(value))
         return failure();
-      storeRows(value->re, to, space.add(space.scale(row, to.stride), column));
+      Num kept = on ? select(number(on), value->re, 0.0) : value->re;
+      storeRows(kept, to, space.add(space.scale(row, to.stride), column));
     }
     return success();
   };
@@ -237,316 +93,320 @@ UnitAttention::pack(Rows to, int64_t rows, int64_t columns,
         return group(space.scale(i, kTileRows), kTileRows);
       })))
     return failure();
-  return rows % kTileRows ? group(Index(whole * kTileRows), rows % kTileRows) : success();
+  if (rows % kTileRows && failed(group(Index(whole * kTileRows), rows % kTileRows)))
+    return failure();
+  for (int64_t row = llvm::alignTo(rows, kTileRows); row < padded; row += kTileRows)
+    for (int64_t column = 0; column < columns; column += kTileColumns)
+      storeRows(splat(0), to, Index(row * to.stride + column));
+  return success();
 }
 
 LogicalResult UnitAttention::bringOperands() {
+  int64_t taskRows = blocks.rowBlocks * blocks.rows;
   auto packed = [&](int64_t rows, int64_t columns) {
     int64_t stride = llvm::alignTo(columns, kTileColumns);
     return Rows{scratch(llvm::alignTo(rows, kTileRows) * stride), stride};
   };
+  if (boxes.result)
+    result = window(*boxes.result, taskRows, view.run, view.width, /*moves=*/true);
   if (boxes.queries) {
-    queries = window(*boxes.queries, blocks.rows, view.run, view.depth,
-                     /*moves=*/true);
+    queries = window(*boxes.queries, taskRows, view.run, view.depth, /*moves=*/true);
   } else {
-    queries = packed(blocks.rows, view.depth);
+    queries = packed(taskRows, view.depth);
     auto element = [&](const Index &row, const Index &k) {
       return emitter.emit(view.queries(), view.query(task.batch, space.add(task.row, row), k));
     };
-    if (failed(pack(queries, blocks.rows, view.depth, element)))
+    if (failed(pack(queries, taskRows, taskRows, view.depth, element)))
       return failure();
   }
   if (boxes.keys) {
     keys = window(*boxes.keys, view.keys, view.keys, view.depth, /*moves=*/false);
   } else {
-    keys = packed(view.keys, view.depth);
+    keys = packed(paddedKeys, view.depth);
     auto element = [&](const Index &key, const Index &k) {
       return emitter.emit(view.keysTensor(), view.key(task.batch, task.row, key, k));
     };
-    if (failed(pack(keys, view.keys, view.depth, element)))
+    if (failed(pack(keys, view.keys, paddedKeys, view.depth, element)))
       return failure();
   }
   if (boxes.values) {
-    values = window(*boxes.values, view.keys, view.keys, view.width,
-                    /*moves=*/false);
+    values = window(*boxes.values, view.keys, view.keys, view.width, /*moves=*/false);
     return success();
   }
-  values = packed(view.keys, view.width);
-  return pack(values, view.keys, view.width, [&](const Index &key, const Index &column) {
-    return emitter.emit(view.values(), view.value(task.batch, key, column));
-  });
+  values = packed(paddedKeys, view.width);
+  return pack(values, view.keys, paddedKeys, view.width,
+              [&](const Index &key, const Index &column) {
+                return emitter.emit(view.values(), view.value(task.batch, key, column));
+              });
 }
 
 //===----------------------------------------------------------------------===//
-// Softmax
+// Items
 //===----------------------------------------------------------------------===//
 
-/// The mask as one comparison of lanes with a number: lane (r, c) of a register
-/// sees its key if c - r <= row + offset - key. Where none of a block is hidden
-/// the scores are what is selected.
-void UnitAttention::bindMask(const Index &row, const Index &key, bool hides) {
-  if (!firstMaskRow)
-    return;
-  if (!hides) {
-    auto select = view.causal->select.getDefiningOp<hlo::SelectOp>();
-    if (view.causal->isAlone)
-      return emitter.bind(view.causal->select, [this, select](const Position &at) mutable {
-        return emitter.emit(select.getOnTrue(), at);
-      });
+/// Blocks of keys that a block of rows may see, at least one.
+Value UnitAttention::visibleBlocks(Value head, Value rows) {
+  Item item = itemAt({head, rows, index(0)}, index(0));
+  int64_t fewest = heads * blocks.rowBlocks == 1 ? 2 : 1; // a task has two items
+  Index end = space.add(*item.maskRow, blocks.rows + view.causal->offset + blocks.keys - 1);
+  Value most = lowering.minimum(space.scalar(end), paddedKeys);
+  most = builder.create<arith::MaxSIOp>(loc(), most, index(fewest * blocks.keys));
+  return builder.createOrFold<arith::DivUIOp>(loc(), most, index(blocks.keys));
+}
+
+/// Items of a task.
+Value UnitAttention::countItems() {
+  if (!masksByRow || blocks.keyBlocks == 1)
+    return index(heads * blocks.rowBlocks * blocks.keyBlocks);
+  Value count = index(0);
+  for (int64_t block = 0; block < blocks.rowBlocks; ++block)
+    count =
+        builder.createOrFold<arith::AddIOp>(loc(), count, visibleBlocks(index(0), index(block)));
+  return builder.createOrFold<arith::MulIOp>(loc(), count, index(heads));
+}
+
+/// Where all blocks of keys are seen.
+UnitAttention::Place UnitAttention::placeOf(Value number) {
+  auto digit = [&](int64_t count) {
+    Value divisor = index(count);
+    Value digit = builder.createOrFold<arith::RemUIOp>(loc(), number, divisor);
+    number = builder.createOrFold<arith::DivUIOp>(loc(), number, divisor);
+    return count == 1 ? index(0) : digit;
+  };
+  Value keys = digit(blocks.keyBlocks), rows = digit(blocks.rowBlocks);
+  return {heads == 1 ? index(0) : number, rows, keys};
+}
+
+/// The place behind: blocks of keys as far as the rows see them.
+UnitAttention::Place UnitAttention::following(const Place &place) {
+  auto advance = [&](Value digit, Value extent, Value carry) -> std::pair<Value, Value> {
+    Value next = builder.createOrFold<arith::AddIOp>(loc(), digit, index(1));
+    Value ends = builder.create<arith::CmpIOp>(loc(), arith::CmpIPredicate::sge, next, extent);
+    Value wrapped = builder.create<arith::SelectOp>(loc(), ends, index(0), next);
+    if (!carry)
+      return {wrapped, ends};
+    return {builder.create<arith::SelectOp>(loc(), carry, wrapped, digit),
+            builder.create<arith::AndIOp>(loc(), carry, ends)};
+  };
+  auto [keys, rowsMove] = advance(place.keys, visibleBlocks(place.head, place.rows), {});
+  auto [rows, headMoves] = advance(place.rows, index(blocks.rowBlocks), rowsMove);
+  auto [head, _] = advance(place.head, index(heads), headMoves);
+  return {head, rows, keys};
+}
+
+Value UnitAttention::reachOf(const Item &item) {
+  SmallVector<int32_t> lanes;
+  for (int64_t lane = 0; lane < kTileLanes; ++lane)
+    lanes.push_back(lane / kTileColumns - lane % kTileColumns);
+  auto type = VectorType::get({kTileLanes}, builder.getI32Type());
+  Value ofLane =
+      builder.create<arith::ConstantOp>(loc(), DenseElementsAttr::get(type, ArrayRef(lanes)));
+  Index first = space.add(space.subtract(*item.maskRow, item.key), view.causal->offset);
+  Value scalar =
+      builder.create<arith::IndexCastOp>(loc(), builder.getI32Type(), space.scalar(first));
+  Value all = builder.create<vector::BroadcastOp>(loc(), type, scalar);
+  return builder.create<arith::AddIOp>(loc(), all, ofLane);
+}
+
+UnitAttention::Item UnitAttention::itemAt(const Place &place, Value number) {
+  auto variable = [&](Value value, int64_t count) {
+    return count == 1 ? Index(0) : space.variable(value, 0, count - 1);
+  };
+  Item item;
+  item.head = variable(place.head, heads);
+  item.row = space.scale(variable(place.rows, blocks.rowBlocks), blocks.rows);
+  item.key = space.scale(variable(place.keys, blocks.keyBlocks), blocks.keys);
+  bool ofRun = view.rows > view.run;
+  item.batch = ofRun ? task.batch : space.add(task.batch, item.head);
+  item.tensorRow = space.add(task.row, item.row);
+  if (ofRun)
+    item.tensorRow = space.add(item.tensorRow, space.scale(item.head, view.run));
+  item.parity = space.variable(builder.createOrFold<arith::RemUIOp>(loc(), number, index(2)), 0, 1);
+  if (masksByRow) {
+    item.maskRow = view.scores(item.batch, item.tensorRow, Index(0))[view.causal->rowDim];
+    item.reach = reachOf(item);
   }
-  emitter.bind(view.causal->compare, [this, row, key](const Position &) -> FailureOr<Element> {
-    SmallVector<int32_t> ahead;
-    for (int64_t lane = 0; lane < kTileLanes; ++lane)
-      ahead.push_back(lane % kTileColumns - lane / kTileColumns);
-    auto type = VectorType::get({kTileLanes}, builder.getI32Type());
-    Value distance = builder.create<arith::ConstantOp>(
-        lowering.loc(), DenseElementsAttr::get(type, ArrayRef(ahead)));
-    Index limit = space.subtract(space.add(*firstMaskRow, row), key);
-    limit.constant += view.causal->offset;
-    Value scalar = builder.create<arith::IndexCastOp>(lowering.loc(), builder.getI32Type(),
-                                                      space.scalar(limit));
-    Value most = builder.create<vector::BroadcastOp>(lowering.loc(), type, scalar);
-    Value on =
-        builder.create<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::sle, distance, most);
-    return Element{number(on), {}};
+  if (blocks.keyBlocks > 1) {
+    Value later =
+        builder.create<arith::CmpIOp>(loc(), arith::CmpIPredicate::ne, place.keys, index(0));
+    item.hasSums = builder.create<vector::BroadcastOp>(
+        loc(), VectorType::get({kTileLanes}, builder.getI1Type()), later);
+  }
+  return item;
+}
+
+//===----------------------------------------------------------------------===//
+// Rounds
+//===----------------------------------------------------------------------===//
+
+/// A task of one item: nothing runs beside anything.
+void UnitAttention::emitSingle() {
+  Item item = itemAt({index(0), index(0), index(0)}, index(0));
+  std::vector<UnitStep> scoring = scoreSteps(item), mixing = mixSteps(item);
+  std::vector<SideWork> maxima, results;
+  appendMaxima(item, {}, maxima);
+  appendResults(item, {}, results);
+  latchAll(scoring.front());
+  stream.write({}, scoring, &mixing.front(), {}, /*drains=*/true);
+  stream.write({}, {}, nullptr, maxima, /*drains=*/false);
+  stream.write({}, mixing, nullptr, {}, /*drains=*/true);
+  if (!resultsAtEnd)
+    stream.write({}, {}, nullptr, results, /*drains=*/false);
+}
+
+/// The mix of an item, and the scores of the one after next.
+void UnitAttention::emitRound(const Item &before, const Item &now, const Item &next,
+                              const Item &afterNext) {
+  std::vector<UnitStep> pushed = scoreSteps(next), steps = mixSteps(now);
+  llvm::append_range(steps, scoreSteps(afterNext));
+  std::vector<UnitStep> following = mixSteps(next);
+  std::vector<SideWork> side;
+  int64_t slots = steps.size() * groups;
+  appendMaxima(next, {stream.lag - groups, slots}, side);
+  if (!resultsAtEnd)
+    appendResults(before, {-groups, slots}, side);
+  stream.write(pushed, steps, &following.front(), side, /*drains=*/false);
+}
+
+/// The last two items' mix.
+void UnitAttention::emitLastRounds(const Item &before, const Item &now, const Item &last) {
+  std::vector<UnitStep> pushed = scoreSteps(last), mixing = mixSteps(now), ending = mixSteps(last);
+  std::vector<SideWork> beside, behind, results;
+  int64_t slots = mixing.size() * groups;
+  appendMaxima(last, {stream.lag - groups, slots}, beside);
+  if (!resultsAtEnd) {
+    appendResults(before, {-groups, slots}, beside);
+    appendResults(now, {stream.lag - groups, slots}, behind);
+    appendResults(last, {}, results);
+  }
+  stream.write(pushed, mixing, &ending.front(), beside, /*drains=*/false);
+  stream.write(mixing, ending, nullptr, behind, /*drains=*/true);
+  stream.write({}, {}, nullptr, results, /*drains=*/false);
+}
+
+/// Places as the values of a loop, of four items in a row.
+void UnitAttention::emitRounds(Value count) {
+  bool walks = masksByRow && blocks.keyBlocks > 1;
+  auto flat = [&](ArrayRef<Place> places) {
+    SmallVector<Value> values;
+    for (const Place &place : places)
+      values.append({place.head, place.rows, place.keys});
+    return values;
+  };
+  auto placesOf = [](ValueRange values) {
+    SmallVector<Place> places;
+    for (size_t i = 0; i < values.size(); i += 3)
+      places.push_back({values[i], values[i + 1], values[i + 2]});
+    return places;
+  };
+  auto plus = [&](Value value, int64_t more) {
+    return builder.createOrFold<arith::AddIOp>(loc(), value, index(more));
+  };
+  auto minus = [&](Value value, int64_t less) {
+    return builder.createOrFold<arith::SubIOp>(loc(), value, index(less));
+  };
+  Place first{index(0), index(0), index(0)};
+  Place second = walks ? following(first) : placeOf(index(1));
+  {
+    Item one = itemAt(first, index(0)), two = itemAt(second, index(1));
+    std::vector<UnitStep> steps = scoreSteps(one), mixing = mixSteps(one);
+    llvm::append_range(steps, scoreSteps(two));
+    std::vector<SideWork> side;
+    int64_t slots = steps.size() * groups;
+    appendMaxima(one, {slots / 2 - groups + stream.lag, slots}, side);
+    latchAll(steps.front());
+    stream.write({}, steps, &mixing.front(), side, /*drains=*/false);
+  }
+  Value rounds = minus(count, 2);
+  SmallVector<Value> init;
+  if (walks)
+    init = flat({first, first, second, following(second)});
+  auto loop = builder.create<scf::ForOp>(loc(), index(0), rounds, index(1), init);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Value round = loop.getInductionVar();
+    Value former = builder.create<arith::MaxSIOp>(loc(), minus(round, 1), index(0));
+    std::array<Value, 4> numbers{former, round, plus(round, 1), plus(round, 2)};
+    SmallVector<Place> places;
+    if (walks)
+      places = placesOf(loop.getRegionIterArgs());
+    else
+      for (Value number : numbers)
+        places.push_back(placeOf(number));
+    SmallVector<Item, 4> items;
+    for (auto [place, number] : llvm::zip_equal(places, numbers))
+      items.push_back(itemAt(place, number));
+    emitRound(items[0], items[1], items[2], items[3]);
+    if (walks)
+      builder.create<scf::YieldOp>(loc(),
+                                   flat({places[1], places[2], places[3], following(places[3])}));
+  }
+  Value former = builder.create<arith::MaxSIOp>(loc(), minus(count, 3), index(0));
+  std::array<Value, 3> numbers{former, minus(count, 2), minus(count, 1)};
+  SmallVector<Place> places;
+  if (walks)
+    places = placesOf(loop.getResults().take_front(9));
+  else
+    for (Value number : numbers)
+      places.push_back(placeOf(number));
+  SmallVector<Item, 3> items;
+  for (auto [place, number] : llvm::zip_equal(places, numbers))
+    items.push_back(itemAt(place, number));
+  emitLastRounds(items[0], items[1], items[2]);
+}
+
+/// Where results may not be written before they are the last ones.
+LogicalResult UnitAttention::emitResultsAtEnd() {
+  int64_t count = heads * blocks.rowBlocks;
+  return forRange(emitter, index(0), index(count), count, [&](const Index &i) {
+    Value number = space.scalar(i), rowBlocks = index(blocks.rowBlocks);
+    Item item = itemAt({builder.createOrFold<arith::DivUIOp>(loc(), number, rowBlocks),
+                        builder.createOrFold<arith::RemUIOp>(loc(), number, rowBlocks), index(0)},
+                       index(0));
+    std::vector<SideWork> results;
+    appendResults(item, {}, results);
+    stream.write({}, {}, nullptr, results, /*drains=*/false);
+    return success();
   });
-}
-
-/// The scores of a register: `row` counts within the block, `key` is the
-/// block's first, `column` the register's first of its `count`.
-FailureOr<Num> UnitAttention::score(const Index &row, int64_t rows, const Index &key,
-                                    int64_t column, int64_t count, bool hides) {
-  int64_t present = std::min(kTileColumns, count - column);
-  Value on = mask(present, rows);
-  ElementEmitter::Tile tile(emitter, ElementEmitter::Tile::Rows{rows, present}, on);
-  hlo::DotGeneralOp products = view.attention.products;
-  emitter.bind(products, [&](const Position &) -> FailureOr<Element> {
-    return Element{loadRows(scores, space.add(space.scale(row, scores.stride), column)), {}};
-  });
-  Index lane = space.add(key, column), sublane = space.add(task.row, row);
-  bindMask(row, lane, hides);
-  lane.lane = 1, sublane.sublane = 1;
-  // What is computed of products in narrow floats keeps the places of f32.
-  bool wide = std::exchange(emitter.context().wide, true);
-  FailureOr<Element> value =
-      emitter.emit(view.attention.scores, view.scores(task.batch, sublane, lane));
-  emitter.context().wide = wide;
-  emitter.unbind(products);
-  if (firstMaskRow) {
-    emitter.unbind(view.causal->compare);
-    emitter.unbind(view.causal->select);
-  }
-  if (failed(value))
-    return failure();
-  Value columns = mask(present);
-  return columns ? select(number(columns), value->re, -kInfinity) : value->re;
-}
-
-LogicalResult UnitAttention::emitMaxima(const Index &key, int64_t count, bool hides) {
-  int64_t registers = llvm::divideCeil(count, kTileColumns);
-  return forGroups(
-      std::max<int64_t>(1, kForMaxima / registers), [&](const Index &first, int64_t atOnce) {
-        SmallVector<Num> top;
-        for (int64_t g = 0; g < atOnce; ++g) {
-          Index row = space.scale(space.add(first, g), kTileRows);
-          for (int64_t column = 0; column < count; column += kTileColumns) {
-            FailureOr<Num> value = score(row, rowsOf(first, g), key, column, count, hides);
-            if (failed(value))
-              return failure();
-            column ? (void)(top.back() = maximum(top.back(), *value)) : top.push_back(*value);
-          }
-        }
-        // Breadth first: a rotation of one group waits while those of others
-        // run.
-        for (int64_t distance = kTileColumns / 2; distance; distance /= 2) {
-          SmallVector<Num> rotated;
-          for (Num value : top)
-            rotated.push_back(rotateWithinRows(value, distance));
-          for (auto [value, other] : llvm::zip_equal(top, rotated))
-            value = maximum(value, other);
-        }
-        for (int64_t g = 0; g < atOnce; ++g) {
-          Index at = space.scale(space.add(first, g), kTileLanes);
-          if (blocks.keyBlocks == 1) {
-            store(top[g], maxima, at);
-            continue;
-          }
-          Num before = load(maxima, at), now = maximum(before, top[g]);
-          store(now, maxima, at);
-          // Rows without any visible key have no largest one: their weights are
-          // 0 so far.
-          Num finite = select(eq(now, -kInfinity), 0.0, now);
-          store(expOfNegative(before - finite), factors, at);
-        }
-        return success();
-      });
-}
-
-LogicalResult UnitAttention::emitWeights(const Index &key, int64_t count, bool hides) {
-  int64_t registers = llvm::divideCeil(count, kTileColumns);
-  bool single = blocks.keyBlocks == 1;
-  return forGroups(
-      std::max<int64_t>(1, kForWeights / registers), [&](const Index &first, int64_t atOnce) {
-        for (int64_t g = 0; g < atOnce; ++g) {
-          Index row = space.scale(space.add(first, g), kTileRows);
-          Index at = space.scale(space.add(first, g), kTileLanes);
-          Num top = load(maxima, at), sum;
-          if (!single)
-            top = select(eq(top, -kInfinity), 0.0, top);
-          for (int64_t column = 0; column < count; column += kTileColumns) {
-            FailureOr<Num> value = score(row, rowsOf(first, g), key, column, count, hides);
-            if (failed(value))
-              return failure();
-            Num weight = expOfNegative(*value - top);
-            storeRows(weight, scores, space.add(space.scale(row, scores.stride), column));
-            sum = column ? sum + weight : weight;
-          }
-          if (single) {
-            store(sum, sums, at);
-            continue;
-          }
-          Num factor = load(factors, at);
-          store(load(sums, at) * factor + sum, sums, at);
-          for (int64_t column = 0; column < view.width; column += kTileColumns) {
-            Index place = space.add(space.scale(row, out.stride), column);
-            storeRows(loadRows(out, place) * factor, out, place);
-          }
-        }
-        return success();
-      });
-}
-
-LogicalResult UnitAttention::emitSoftmax(const Index &key, int64_t count, bool hides) {
-  if (failed(emitMaxima(key, count, hides)))
-    return failure();
-  return emitWeights(key, count, hides);
-}
-
-LogicalResult UnitAttention::emitKeys(const Index &key, int64_t count) {
-  Location loc = lowering.loc();
-  builder.create<TileDotOp>(loc, queries.buffer, index(0), keys.buffer,
-                            space.scalar(space.scale(key, keys.stride)), scores.buffer, index(0),
-                            index(view.depth), blocks.rows, count, queries.stride, 1, 1,
-                            scores.stride, /*accumulate=*/false, /*depth_pack=*/1,
-                            /*unit_rows=*/0, /*a_excess=*/0, /*a_unsigned=*/false,
-                            /*b_unsigned=*/false, /*b_column_stride=*/keys.stride);
-  if (firstMaskRow && view.causal->isAlone) {
-    // Only blocks that the diagonal crosses are masked.
-    Index seen = space.subtract(*firstMaskRow, key);
-    seen.constant += view.causal->offset - (count - 1);
-    Value hides =
-        builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, space.scalar(seen), index(0));
-    auto branch = builder.create<scf::IfOp>(loc, hides, /*withElseRegion=*/true);
-    for (bool crossed : {true, false}) {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(crossed ? branch.thenBlock() : branch.elseBlock());
-      ElementEmitter::Level level(emitter, branch);
-      if (failed(emitSoftmax(key, count, crossed)))
-        return failure();
-    }
-  } else if (failed(emitSoftmax(key, count, /*hides=*/true))) {
-    return failure();
-  }
-  builder.create<TileDotOp>(loc, scores.buffer, index(0), values.buffer,
-                            space.scalar(space.scale(key, values.stride)), out.buffer, index(0),
-                            index(count), blocks.rows, view.width, scores.stride, 1, values.stride,
-                            out.stride, /*accumulate=*/blocks.keyBlocks > 1);
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // A task
 //===----------------------------------------------------------------------===//
 
-LogicalResult UnitAttention::emitResult(const Index &first, int64_t count) {
-  hlo::DotGeneralOp mix = view.attention.mix;
-  Value output = lowering.fusion.getYield().getValues()[0];
-  Type sumType = typeOf(mix).getElementType(), element = typeOf(output).getElementType();
-  std::unique_ptr<MatrixProblem> problem = matrixOf(mix);
-  if (!view.attention.weightsAreLeft)
-    problem = swapped(std::move(problem));
-  SmallVector<Num> totals;
-  for (int64_t g = 0; g < count; ++g)
-    totals.push_back(load(sums, space.scale(space.add(first, g), kTileLanes)));
-  for (int64_t distance = kTileColumns / 2; distance; distance /= 2) {
-    SmallVector<Num> rotated;
-    for (Num value : totals)
-      rotated.push_back(rotateWithinRows(value, distance));
-    for (auto [value, other] : llvm::zip_equal(totals, rotated))
-      value = value + other;
-  }
-  for (Num &total : totals)
-    total = 1.0 / total;
-  for (int64_t g = 0; g < count; ++g) {
-    Index row = space.scale(space.add(first, g), kTileRows);
-    int64_t rows = rowsOf(first, g);
-    for (int64_t column = 0; column < view.width; column += kTileColumns) {
-      int64_t across = std::min(kTileColumns, view.width - column);
-      Value on = mask(across, rows);
-      ElementEmitter::Tile tile(emitter, ElementEmitter::Tile::Rows{rows, across}, on);
-      Num mixed = loadRows(out, space.add(space.scale(row, out.stride), column)) * totals[g];
-      mixed = finishedSum(mixed, sumType);
-      if (result) {
-        if (element != sumType)
-          mixed = finishedSum(mixed, element);
-        storeRows(toMemory(mixed, element), *result,
-                  space.add(space.scale(row, result->stride), column), on);
-        continue;
-      }
-      emitter.bind(view.attention.result,
-                   [&](const Position &) -> FailureOr<Element> { return Element{mixed, {}}; });
-      Index lane(column), sublane = space.add(task.row, row);
-      lane.lane = 1, sublane.sublane = 1;
-      LogicalResult done =
-          emitProductOutputs(lowering, emitter, *problem, task.batch, sublane, lane);
-      emitter.unbind(view.attention.result);
-      if (failed(done))
-        return failure();
-    }
-  }
-  return success();
-}
-
 LogicalResult UnitAttention::run() {
+  boxes = findAttentionBoxes(view, emitter);
+  task.row = task.batch = Index(0);
+  masksByRow = maskRow(lowering, emitter, view, task, view.run).has_value();
   plan();
   FuncOp kernel = lowering.kernel;
-  kernel.setTasks(view.batch * (view.rows / view.run) * blocks.rowBlocks);
-  int64_t flops = 2 * blocks.rows * view.keys * (view.depth + view.width);
+  int64_t tasks = view.batch * (view.rows / view.run) / heads * rowTasks;
+  kernel.setTasks(tasks);
+  int64_t flops =
+      2 * heads * blocks.rowBlocks * blocks.rows * view.keys * (view.depth + view.width);
   kernel.setTaskCostNs(flops / 50);
-  boxes = findAttentionBoxes(view, emitter);
-  task = splitAttentionTask(lowering, emitter, view, blocks);
-  firstMaskRow = maskRow(lowering, emitter, view, task, blocks.rows);
-  Value visible = visibleKeys(lowering, emitter, view, task, blocks.rows);
-  int64_t padded = groups * kTileRows, stride = llvm::alignTo(view.width, kTileColumns);
-  scores = {scratch(padded * blocks.keys), blocks.keys};
-  out = {scratch(padded * stride), stride};
-  maxima = scratch(groups * kTileLanes);
-  sums = scratch(groups * kTileLanes);
-  factors = scratch(groups * kTileLanes);
-  if (boxes.result)
-    result = window(*boxes.result, blocks.rows, view.run, view.width,
-                    /*moves=*/true);
+  splitTask();
+  int64_t scoreStride = llvm::alignTo(blocks.keys, kTileColumns);
+  int64_t outStride = llvm::alignTo(view.width, kTileColumns), ofGroups = groups * kTileLanes;
+  int64_t taskRows = blocks.rowBlocks * groups * kTileRows;
+  scores = {scratch(2 * groups * kTileRows * scoreStride), scoreStride};
+  out = {scratch(heads * taskRows * outStride), outStride, taskRows * outStride};
+  laneMaxima = scratch(2 * ofGroups), tops = scratch(2 * ofGroups);
+  factors = scratch(2 * ofGroups), maxima = scratch(ofGroups);
+  sums = scratch(heads * blocks.rowBlocks * ofGroups);
   if (failed(bringOperands()))
     return failure();
   kernel.setScratchBytes(scratchBytes);
 
-  if (blocks.keyBlocks > 1) {
-    LogicalResult done = forGroups(1, [&](const Index &group, int64_t) {
-      Index at = space.scale(group, kTileLanes);
-      store(splat(-kInfinity), maxima, at);
-      store(splat(0), sums, at);
-      for (int64_t column = 0; column < view.width; column += kTileColumns)
-        storeRows(splat(0), out, space.add(space.scale(group, kTileRows * out.stride), column));
-      return success();
-    });
-    if (failed(done))
-      return failure();
-  }
-  auto keys = [&](const Index &first, int64_t count) { return emitKeys(first, count); };
-  if (failed(forKeyBlocks(lowering, emitter, view.keys, blocks.keys, visible, keys)))
+  if (heads * blocks.rowBlocks * blocks.keyBlocks == 1)
+    emitSingle();
+  else
+    emitRounds(countItems());
+  if (resultsAtEnd && failed(emitResultsAtEnd()))
     return failure();
-  return forGroups(kForResults,
-                   [&](const Index &first, int64_t count) { return emitResult(first, count); });
+  return success(good);
 }
 
 LogicalResult kernel::lowerUnitAttention(FusionLowering &lowering, AttentionView &view,

@@ -16,8 +16,10 @@
 //===----------------------------------------------------------------------===//
 #include "target/tpu/Backend.h"
 #include "target/tpu/Dependences.h"
+#include "target/tpu/SlotTable.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <queue>
@@ -25,10 +27,6 @@
 namespace spokeshave::tpu {
 
 namespace {
-
-uint64_t keyOf(Reg reg) {
-  return uint64_t(reg.file) << 32 | reg.number;
-}
 
 /// What is under way at a block's start: cycles until it has arrived.
 struct Pending {
@@ -73,7 +71,7 @@ class BlockScheduler {
 public:
   BlockScheduler(Block &block, const Timing &timing, const Pending &pending)
       : block(block), timing(timing), pending(pending), nodes(block.instructions.size()),
-        graph(block.instructions.size()) {}
+        graph(block.instructions.size()), slots(timing) {}
   void run();
 
 private:
@@ -86,22 +84,19 @@ private:
   using Later = std::priority_queue<std::pair<int64_t, int64_t>,
                                     std::vector<std::pair<int64_t, int64_t>>, std::greater<>>;
 
-  void addRegisterEdges();
+  void waitForPending();
   void findHeights();
   void place();
   void placeUnit(unsigned unit, int64_t cycle);
   void placeTerminators();
   void release(uint32_t number, int64_t cycle);
-  bool fits(uint32_t number, int64_t cycle);
-  void take(uint32_t number, int64_t cycle);
+  void take(uint32_t number, int64_t cycle) {
+    nodes[number].cycle = cycle;
+    slots.take(instruction(number), cycle);
+  }
   void write();
 
   const Instruction &instruction(uint32_t number) const { return block.instructions[number]; }
-  std::array<uint8_t, kNumUnits> &slotsAt(int64_t cycle) {
-    if (size_t(cycle) >= taken.size())
-      taken.resize(2 * cycle + 64);
-    return taken[cycle];
-  }
 
   Block &block;
   const Timing &timing;
@@ -113,44 +108,23 @@ private:
   Later later; ///< operands are on their way: cycle and number
   bool again = false;
   size_t left = 0;
-  /// Slots taken, by cycle and unit; immediates by cycle.
-  std::vector<std::array<uint8_t, kNumUnits>> taken;
-  std::vector<uint8_t> immediates;
-  /// Until when each matrix unit takes rows.
-  llvm::DenseMap<int64_t, int64_t> matrixBusy;
+  SlotTable slots;
 };
 
-void BlockScheduler::addRegisterEdges() {
-  llvm::DenseMap<uint64_t, uint32_t> writer;
-  llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 4>> readers;
+/// Of what the block finds under way.
+void BlockScheduler::waitForPending() {
+  llvm::DenseSet<uint64_t> written;
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     const Instruction &here = instruction(i);
     int64_t &ready = nodes[i].ready;
     ready = pending.busy;
     if (here.op == Opcode::DmaStart || here.op == Opcode::DmaWait)
       ready = std::max(ready, pending.memory);
-    for (Reg source : here.sources()) {
-      if (!source)
-        continue;
-      if (auto found = writer.find(keyOf(source)); found != writer.end())
-        graph.add(found->second, i, timing.latency(instruction(found->second)));
-      else
+    for (Reg source : here.sources())
+      if (source && !written.contains(keyOf(source)))
         ready = std::max(ready, pending.of(source));
-      readers[keyOf(source)].push_back(i);
-    }
-    if (!here.dst)
-      continue;
-    uint64_t key = keyOf(here.dst);
-    // Registers are read at issue and written at the end of the latency.
-    for (uint32_t reader : readers[key])
-      graph.add(reader, i, 0);
-    readers[key].clear();
-    if (auto found = writer.find(key); found != writer.end())
-      graph.add(found->second, i,
-                timing.latency(instruction(found->second)) - timing.latency(here) + 1);
-    else
+    if (here.dst && written.insert(keyOf(here.dst)).second)
       ready = std::max(ready, pending.of(here.dst) - timing.latency(here) + 1);
-    writer[key] = i;
   }
 }
 
@@ -162,41 +136,6 @@ void BlockScheduler::findHeights() {
       ++nodes[edge.to].waitsFor;
     }
   }
-}
-
-bool BlockScheduler::fits(uint32_t number, int64_t cycle) {
-  const Instruction &here = instruction(number);
-  unsigned unit = unsigned(unitOf(here));
-  if (here.op == Opcode::MatrixPush) {
-    auto busy = matrixBusy.find(here.imm);
-    if (busy != matrixBusy.end() && busy->second > cycle)
-      return false;
-    return slotsAt(cycle)[unit] < timing.slots[unit];
-  }
-  if (here.immediate && size_t(cycle) < immediates.size() && immediates[cycle] >= timing.immediates)
-    return false;
-  for (int64_t i = 0, busy = timing.occupancy(here); i < busy; ++i)
-    if (slotsAt(cycle + i)[unit] >= timing.slots[unit])
-      return false;
-  return true;
-}
-
-void BlockScheduler::take(uint32_t number, int64_t cycle) {
-  const Instruction &here = instruction(number);
-  unsigned unit = unsigned(unitOf(here));
-  nodes[number].cycle = cycle;
-  if (here.op == Opcode::MatrixPush) {
-    matrixBusy[here.imm] = cycle + timing.occupancy(here);
-    ++slotsAt(cycle)[unit];
-    return;
-  }
-  if (here.immediate) {
-    if (size_t(cycle) >= immediates.size())
-      immediates.resize(2 * cycle + 64);
-    ++immediates[cycle];
-  }
-  for (int64_t i = 0, busy = timing.occupancy(here); i < busy; ++i)
-    ++slotsAt(cycle + i)[unit];
 }
 
 void BlockScheduler::release(uint32_t number, int64_t cycle) {
@@ -214,11 +153,11 @@ void BlockScheduler::placeUnit(unsigned unit, int64_t cycle) {
   constexpr size_t kTries = 12;
   llvm::SmallVector<std::pair<int64_t, int64_t>, kTries> skipped;
   Heap &heap = available[unit];
-  while (!heap.empty() && skipped.size() < kTries && slotsAt(cycle)[unit] < timing.slots[unit]) {
+  while (!heap.empty() && skipped.size() < kTries && !slots.isFull(Unit(unit), cycle)) {
     auto best = heap.top();
     heap.pop();
     uint32_t number = -best.second;
-    if (!fits(number, cycle)) {
+    if (!slots.fits(instruction(number), cycle)) {
       skipped.push_back(best);
       continue;
     }
@@ -265,7 +204,7 @@ void BlockScheduler::placeTerminators() {
     cycle = std::max(cycle, node.cycle);
   for (uint32_t number : terminators) {
     cycle = std::max(cycle, nodes[number].ready);
-    while (!fits(number, cycle))
+    while (!slots.fits(instruction(number), cycle))
       ++cycle;
     take(number, cycle++);
   }
@@ -298,7 +237,8 @@ void BlockScheduler::write() {
 }
 
 void BlockScheduler::run() {
-  addRegisterEdges();
+  waitForPending();
+  addRegisterDependences(block.instructions, timing, graph);
   addMemoryDependences(block.instructions, timing, false, graph);
   addQueueDependences(block.instructions, timing, graph);
   findHeights();

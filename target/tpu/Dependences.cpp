@@ -9,6 +9,7 @@
 #include "target/tpu/LinearForms.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <map>
 
@@ -157,6 +158,32 @@ void MemoryOrder::run() {
 }
 
 } // namespace
+
+void addRegisterDependences(llvm::ArrayRef<Instruction> code, const Timing &timing,
+                            DependenceGraph &graph) {
+  llvm::DenseMap<uint64_t, uint32_t> writer;
+  llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 4>> readers;
+  for (auto [number, here] : llvm::enumerate(code)) {
+    for (Reg source : here.sources()) {
+      if (!source)
+        continue;
+      if (auto found = writer.find(keyOf(source)); found != writer.end())
+        graph.add(found->second, number, timing.latency(code[found->second]));
+      readers[keyOf(source)].push_back(number);
+    }
+    if (!here.dst)
+      continue;
+    // Registers are read at issue and written at the end of the latency.
+    uint64_t key = keyOf(here.dst);
+    for (uint32_t reader : readers[key])
+      graph.add(reader, number, 0);
+    readers[key].clear();
+    if (auto found = writer.find(key); found != writer.end())
+      graph.add(found->second, number,
+                timing.latency(code[found->second]) - timing.latency(here) + 1);
+    writer[key] = number;
+  }
+}
 
 void addMemoryDependences(llvm::ArrayRef<Instruction> code, const Timing &timing, bool isLoop,
                           DependenceGraph &graph) {

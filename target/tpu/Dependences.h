@@ -3,9 +3,9 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The edges that list scheduling and modulo scheduling share: memory, the queues
-// of matrix units, transfers. Edges through registers are each scheduler's own,
-// as one sees registers of the machine and the other virtual ones.
+// The edges that schedulers share: registers of straight code, memory, the queues of
+// matrix units, transfers. Modulo scheduling has edges through registers of its own, as
+// values of different iterations do not share one there.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -35,6 +35,16 @@ struct DependenceGraph {
       users[from].push_back({to, int32_t(std::max<int64_t>(0, latency)), distance});
   }
 };
+
+/// A register by its file and number.
+inline uint64_t keyOf(Reg reg) {
+  return uint64_t(reg.file) << 32 | reg.number;
+}
+
+/// Registers, of the machine or virtual ones: what is read after it is written, and
+/// not written before it is read.
+void addRegisterDependences(llvm::ArrayRef<Instruction> code, const Timing &timing,
+                            DependenceGraph &graph);
 
 /// Accesses to VMEM that may touch the same bytes, where one of them writes.
 /// Addresses are compared as sums of registers' values at the start of the code,

@@ -9,6 +9,7 @@
 #include "target/tpu/Pipeline.h"
 
 #include "target/tpu/Backend.h"
+#include "target/tpu/Order.h"
 #include "target/tpu/OverlappedLoop.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -178,6 +179,7 @@ llvm::Error overlapAndAllocate(Kernel &kernel, const Timing &timing, bool pipeli
   for (;;) {
     if (pipelining)
       pipelineLoops(kernel, timing, timesCrowded);
+    orderCode(kernel, timing);
     llvm::SmallVector<uint32_t> crowded;
     if (llvm::Error error = allocateRegisters(kernel, timing, crowded))
       return error;

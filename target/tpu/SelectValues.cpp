@@ -97,7 +97,11 @@ Reg Selector::scalarConstant(int64_t value) {
   return reg;
 }
 
+/// What is there already is not added again.
 int64_t Selector::addData(std::vector<char> bytes) {
+  for (const auto &[offset, data] : kernel.data)
+    if (data == bytes)
+      return offset;
   int64_t offset = llvm::alignTo(kernel.vmemBytes, 512);
   kernel.vmemBytes = llvm::alignTo(offset + bytes.size(), 512);
   kernel.data.push_back({offset, std::move(bytes)});

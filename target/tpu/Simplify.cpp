@@ -115,12 +115,14 @@ void Simplifier::shareValues(uint32_t number, bool isLoop) {
           *source = other->second;
         read.insert(source->number);
       }
+    // Masks, and the tables that they are made of, are few.
+    bool isMask = here.dst.file == File::Mask ||
+                  (unitOf(here) == Unit::VectorLoad && here.type == ElementType::I8);
     bool shares = here.dst && isPure(here) && isOnce(here.dst) && !read.contains(here.dst.number) &&
                   here.op != Opcode::Move &&
-                  (here.dst.file == File::Scalar ||
+                  (here.dst.file == File::Scalar || isMask ||
                    (isLoop && (here.op == Opcode::Constant || here.op == Opcode::Splat ||
-                               here.op == Opcode::Iota || unitOf(here) == Unit::VectorLoad ||
-                               here.dst.file == File::Mask)));
+                               here.op == Opcode::Iota || unitOf(here) == Unit::VectorLoad)));
     if (shares) {
       std::array<uint64_t, 4> sources;
       for (auto [source, reg] : llvm::zip_equal(sources, here.sources()))

@@ -41,6 +41,48 @@ for shape in ((1, 2, 512, 1024, 64, 64), (2, 2, 64, 64, 32, 32), (1, 1, 100, 700
     )
 
 
+@pytest.mark.parametrize("chip", ["v5e", "v6e"])
+def test_rounds(chip):
+    """Heads that share a task, blocks of keys that a diagonal ends; on units of either size."""
+    run(
+        f"""
+import os
+os.environ["SPOKESHAVE_CHIP"] = "{chip}"
+"""
+        + ATTENTION
+        + """
+check(lambda q, k, v: attention(q, k, v, causal=False), *inputs(2, 8, 64, 128, 64, 64))
+check(attention, *inputs(2, 8, 96, 160, 64, 128))
+check(attention, *inputs(1, 1, 1024, 1024, 32, 32))
+check(lambda q, k, v: attention(q, k, v, causal=False), *inputs(1, 1, 64, 2048, 32, 32))
+"""
+    )
+
+
+def test_blocks_of_keys_and_units():
+    """Keys that no block divides, depths and widths of several steps."""
+    run(
+        ATTENTION
+        + """
+for causal in (True, False):
+    check(lambda q, k, v: attention(q, k, v, causal), *inputs(1, 1, 40, 1500, 16, 16))
+check(attention, *inputs(1, 1, 64, 64, 600, 600))
+"""
+    )
+
+
+def test_results_are_used():
+    """What reads the result, in place of its other operand, sees it once and whole."""
+    run(
+        ATTENTION
+        + """
+args = inputs(1, 2, 64, 2048, 32, 32, jnp.float32)
+x = jnp.asarray(rng.standard_normal((1, 2, 64, 32)), jnp.float32)
+check(lambda q, k, v, x: x + attention(q, k, v, causal=False) * 2, *args, x, limit=3e-2)
+"""
+    )
+
+
 def test_layouts():
     """Heads inside, queries, keys and values of one product, f32, grouped queries."""
     run(

@@ -35,6 +35,25 @@ def test_two_cores_share_what_streams(name):
     assert on["cycles"] < 0.85 * off["cycles"]
 
 
+@pytest.mark.parametrize(
+    ("chip", "libtpu", "most"),
+    [("v5e", 10089895, 0.35), ("v5p", 4630086, 0.40), ("v6e", 2326467, 0.86)],
+)
+def test_a_transformer_block_beside_libtpu(chip, libtpu, most):
+    """libtpu's estimates are those of docs/tpu-libtpu.md."""
+    assert _report("transformer_block", chip)["cycles"] < most * libtpu
+
+
+@pytest.mark.parametrize(("chip", "most"), [("v5e", 1.15), ("v5p", 1.25), ("v6e", 1.4)])
+def test_attention_keeps_the_matrix_units_busy(chip, most):
+    """Of 128 heads with 1024 rows and keys: 8 rows by one unit's keys in a push, twice."""
+    report, figures = _report("transformer_block", chip), timing.figures_of(chip)
+    (cycles,) = (k["cycles"] for k in report["kernels"] if k["name"].startswith("attention"))
+    pushes = 128 * (1024 / 8) * (1024 / figures["mxu.size"]) * 2
+    units = figures["mxu.count"] * (figures["core.count"] if figures["core.megacore"] else 1)
+    assert cycles < most * pushes / units * 8 / figures["mxu.bf16_rate"]
+
+
 @pytest.mark.parametrize("chip", ["v5e", "v6e"])
 @pytest.mark.parametrize("name", ["softmax_8192x4096", "gelu_4096x4096", "add_4096x4096"])
 def test_streams_reach_the_bandwidth_of_streams(name, chip):

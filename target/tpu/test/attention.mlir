@@ -4,6 +4,7 @@
 // RUN: spokeshave compile --target tpu --emit=kernel %s | FileCheck %s
 // RUN: spokeshave run --target tpu %s --random-args --quiet --check=2e-2
 // RUN: spokeshave run --target tpu %s --random-args --quiet --check=2e-2 --option attention=false
+// RUN: spokeshave compile --target tpu --chip=v6e --emit=bundles %s | FileCheck %s --check-prefix=STREAM
 // RUN: spokeshave time --chip v5e --option attention=false %s | FileCheck %s --check-prefix=APART
 
 // CHECK-COUNT-1: kernel.func
@@ -14,6 +15,11 @@
 // CHECK: math.exp2
 // CHECK: kernel.matrix_latch
 // CHECK-NOT: kernel.func
+
+// The weights of one item, the products of others: in one bundle, with few spills.
+// STREAM: kernel @attention.0: {{.*}} registers, {{[0-9]}} spills
+// STREAM: exp2.{{.*}} mxu.pop
+// STREAM: mxu.latch.t{{.*}} mxu.push
 
 // APART-NOT: attention
 func.func @main(%q: tensor<2x1024x64xbf16>, %k: tensor<2x1024x64xbf16>, %v: tensor<2x1024x64xbf16>) -> tensor<2x1024x64xbf16> {
