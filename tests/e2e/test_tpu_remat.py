@@ -53,8 +53,9 @@ def test_cheap_values_are_computed_again(step):
     free, bound = _time(step), _time(step, f"--option=hbm-limit={LIMIT}")
     assert not free["recomputed"] and bound["recomputed"]
     assert bound["arena_bytes"] < 0.7 * free["arena_bytes"]
-    # What it costs: operations on what was kept, no product.
-    assert bound["cycles"] < 1.3 * free["cycles"]
+    # What it costs: operations on what was kept, no product. Twelve kernels that take little
+    # more than their launch.
+    assert bound["cycles"] < 1.25 * free["cycles"]
     assert sum(k["flops"] for k in bound["kernels"] if k["kind"] == "dot") == sum(
         k["flops"] for k in free["kernels"] if k["kind"] == "dot"
     )

@@ -148,6 +148,24 @@ def test_the_next_layer_arrives_while_this_one_works(tmp_path):
     np.testing.assert_array_equal(*results)
 
 
+def test_two_cores_do_not_meet_for_each_layer(tmp_path):
+    """Each takes its rows of what the layer before made, and writes its rows of a layer."""
+    file = _export(_scan, (((512, 256), F32), ((6, 256, 256), F32)), tmp_path / "scan.mlir")
+    chip = "--chip=v5p:vmem=8MiB"
+    report = _time(file, chip)
+    assert any(".slice" in kernel["name"] for kernel in report["kernels"])
+    assert all(kernel["cores"] == 2 for kernel in report["kernels"])
+    assert report["meetings"] == 1
+    results = []
+    for number, option in enumerate(("on", "off")):
+        out = tmp_path / f"m{number}_"
+        options = [f"--out={out}", f"--option=megacore={option}"]
+        _tool("run", "--target=tpu", chip, "--random-args", "--quiet", *options, file)
+        results.append([np.load(f"{out}{result}.npy") for result in range(2)])
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def _products_and_sums(a, b, w, y):
     return jnp.tanh(a @ b) @ w, jnp.exp(y).sum(1)
 

@@ -30,8 +30,9 @@ def test_products_reach_the_peak(chip, dtype, least):
 
 @pytest.mark.parametrize("name", ["layer_norm_16384x1024", "gemv_8x8192", "softmax_8192x4096"])
 def test_two_cores_share_what_streams(name):
-    on, off = _report(name, "v5p"), _report(name, "v5p", megacore="off")
-    assert on["cycles"] < 0.87 * off["cycles"]
+    chip = "v5p:cost.write_cost=1"  # what writes cost more is HBM's, which cores share
+    on, off = _report(name, chip), _report(name, chip, megacore="off")
+    assert on["cycles"] < 0.85 * off["cycles"]
 
 
 @pytest.mark.parametrize(
