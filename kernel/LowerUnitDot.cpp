@@ -146,7 +146,9 @@ UnitDotLowering::forBlockLanes(int64_t extent, const Index &begin, int64_t limit
 /// Loops over the tiles of 8 rows by 128 columns of a block of the result.
 LogicalResult UnitDotLowering::forBlockTiles(
     llvm::function_ref<LogicalResult(const Index &row, const Index &column)> body) {
-  int64_t groups = plan.rows / kTileRows, perGroup = plan.columns / kTileColumns;
+  // A tile that begins beyond the last column would be one of the next row.
+  int64_t columns = std::min<int64_t>(plan.columns, llvm::alignTo(view.n, kTileColumns));
+  int64_t groups = plan.rows / kTileRows, perGroup = columns / kTileColumns;
   int64_t unroll = std::clamp<int64_t>(kUnrolledRegisters / perGroup, 1, groups);
   while (groups % unroll)
     --unroll;
@@ -156,9 +158,9 @@ LogicalResult UnitDotLowering::forBlockTiles(
   ElementEmitter::Level level(emitter, loop);
   ElementEmitter::Tile tile(emitter, {kTileRows, kTileColumns}, Value());
   IndexSpace &space = emitter.space();
-  Index first = space.scale(space.variable(loop.getInductionVar(), 0,
-                                           std::max<int64_t>(groups - unroll, 1), unroll),
-                            kTileRows);
+  Index first = space.scale(
+      space.variable(loop.getInductionVar(), 0, std::max<int64_t>(groups - unroll, 1), unroll),
+      kTileRows);
   for (int64_t i = 0; i < unroll * perGroup; ++i) {
     Index row = space.add(first, i / perGroup * kTileRows), column(i % perGroup * kTileColumns);
     row.sublane = 1, column.lane = 1;

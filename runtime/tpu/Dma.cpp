@@ -64,8 +64,7 @@ void Dma::startBehind(Transfer made, int64_t cycle, int64_t bytes) {
     startLocal(made, cycle, bytes);
     return;
   }
-  made.remaining =
-      std::max<int64_t>(1, channel.flowOf(bytes, /*writes=*/!made.writesVmem, timing));
+  made.remaining = std::max<int64_t>(1, channel.flowOf(bytes, /*writes=*/!made.writesVmem, timing));
   made.since = cycle + timing.dmaIssue;
   transfers.push_back(made);
 }

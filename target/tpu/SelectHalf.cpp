@@ -74,8 +74,8 @@ Reg Selector::packHalf(Type f32, Reg value) {
   Reg rounded = newReg(File::Vector);
   emit(Opcode::Select, i32, rounded, small, code,
        compare(i32, size, IntPredicate::Ult, int64_t(127 - 14) << 23));
-  Reg bounded = select(i32, compare(i32, size, IntPredicate::Uge, int64_t(127 + 16) << 23), 0x7c00,
-                       rounded);
+  Reg bounded =
+      select(i32, compare(i32, size, IntPredicate::Uge, int64_t(127 + 16) << 23), 0x7c00, rounded);
   Reg known = select(i32, compare(i32, size, IntPredicate::Ugt, 0x7f800000), 0x7e00, bounded);
   Reg sign = alu(Opcode::And, i32, alu(Opcode::ShrU, i32, value, 16), 0x8000);
   Reg dst = newReg(File::Vector);

@@ -169,3 +169,18 @@ def test_narrow_integers_keep_their_sign():
             ours, theirs = both(function, x, y)
             np.testing.assert_array_equal(ours, theirs)
     """)
+
+
+def test_epilogues_end_at_the_last_column():
+    """Blocks are padded to the matrix units' width; what lies beyond is not another row."""
+    for chip in ("v5e", "v6e", "v5p"):
+        run(
+            """
+    for n in (10, 130, 300, 400, 520):
+        a, b = (rng.integers(-3, 4, (96, k)).astype(np.float32) for k in (256, n))
+        w = rng.integers(-99, 99, (256, n)).astype(np.float32)
+        ours, theirs = both(lambda a, b, w: w - 0.5 * (jax.nn.relu(a).T @ b), a, b, w)
+        np.testing.assert_array_equal(ours, theirs)
+    """,
+            SPOKESHAVE_CHIP=chip,
+        )
