@@ -49,9 +49,7 @@ def simulate(tool: str, all_rows: list[dict]) -> None:
     members = [row for row in all_rows if comparable(row)]
     found = reports(tool, members)
     bundles = sum(one["simulated_bundles"] for one in found.values())
-    simulation = sum(
-        one["simulated_bundles"] / one["bundles_per_second"] for one in found.values()
-    )
+    simulation = sum(one["simulated_bundles"] / one["bundles_per_second"] for one in found.values())
     content = {
         "note": "Written by scripts/validate_chips.py: what spokeshave time says of measured.json.",
         "seconds_per_row": round(sum(one["seconds"] for one in found.values()) / len(found), 2),
@@ -203,7 +201,9 @@ def missed(name: str, held: list[dict], errors: dict[str, float]) -> list[str]:
         if sum(sizes) / len(sizes) > mean:
             lines.append(f"{name}, {band}: mean {sum(sizes) / len(sizes):.1%}, target {mean:.0%}")
         if tail and quantile(sizes, 0.9) > tail:
-            lines.append(f"{name}, {band}: 90th percentile {quantile(sizes, 0.9):.1%}, target {tail:.0%}")
+            lines.append(
+                f"{name}, {band}: 90th percentile {quantile(sizes, 0.9):.1%}, target {tail:.0%}"
+            )
     return lines
 
 
