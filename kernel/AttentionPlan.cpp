@@ -21,8 +21,8 @@ static constexpr int64_t kMostRows = 2048, kFewestRows = 32;
 static constexpr int64_t kItems = 16;
 /// Tasks, if there is work for so many: the first one waits for its boxes.
 static constexpr int64_t kFewestTasks = 8;
-/// Cycles from a push to its pop, beyond those that rows take through the unit's cells.
-static constexpr int64_t kPopCycles = 24;
+/// Cycles from a result to its pop, at most.
+static constexpr int64_t kPopCycles = 8;
 /// Cycles from a score in near memory to the push of its weight, about.
 static constexpr int64_t kWeightCycles = 16;
 
@@ -67,7 +67,7 @@ void UnitAttention::plan() {
   int64_t pace = machine.matrixPushCycles;
   int64_t slots = groups * std::min(scoreSplit.passes * scoreSplit.columnSteps,
                                     mixSplit.passes * mixSplit.columnSteps);
-  stream.lag = std::min(slots, (size + kPopCycles) / pace + 2);
+  stream.lag = std::min(slots, (machine.matrixLatency + kPopCycles) / pace + 2);
   stream.ahead = llvm::divideCeil(kWeightCycles, pace) + 1;
 }
 

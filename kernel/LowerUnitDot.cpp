@@ -90,29 +90,37 @@ void UnitDotLowering::bindInputs() {
   }
 }
 
-/// Loops over the rows of a block, several in an iteration where that is sure to
-/// stay within what may be touched.
+/// Loops over the rows of a block, several in an iteration. Only over those that there
+/// are: where dimensions are taken apart, a row beyond the last is one of the next batch.
 LogicalResult UnitDotLowering::forBlockRows(int64_t extent, int64_t rowElements, const Index &begin,
                                             int64_t limit,
                                             llvm::function_ref<LogicalResult(const Index &)> body) {
   int64_t registers = llvm::divideCeil(rowElements, lowering.machine.lanes(32));
+  bool isOneBlock = limit <= extent;
+  extent = std::min(extent, limit);
   int64_t unroll = std::clamp<int64_t>(kUnrolledRegisters / registers, 1, extent);
-  while (extent % unroll || (!reachesBeyond && limit % unroll))
+  while (!isOneBlock && (extent % unroll || limit % unroll))
     --unroll;
+  int64_t whole = extent / unroll * unroll;
   IndexSpace &space = emitter.space();
-  Value end = index(extent);
-  if (!reachesBeyond && limit % extent) {
+  Value end = index(whole);
+  if (!isOneBlock && limit % extent) {
     Value left = builder.createOrFold<arith::SubIOp>(loc(), index(limit), space.scalar(begin));
     end = lowering.minimum(left, extent);
   }
   auto loop = builder.create<scf::ForOp>(loc(), index(0), end, index(unroll));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  ElementEmitter::Level level(emitter, loop);
-  Index row =
-      space.variable(loop.getInductionVar(), 0, std::max<int64_t>(extent - unroll, 1), unroll);
-  for (int64_t i = 0; i < unroll; ++i)
-    if (failed(body(space.add(row, i))))
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ElementEmitter::Level level(emitter, loop);
+    Index row =
+        space.variable(loop.getInductionVar(), 0, std::max<int64_t>(whole - unroll, 1), unroll);
+    for (int64_t i = 0; i < unroll; ++i)
+      if (failed(body(space.add(row, i))))
+        return failure();
+  }
+  for (int64_t row = whole; row < extent; ++row)
+    if (failed(body(Index(row))))
       return failure();
   return success();
 }
@@ -148,11 +156,20 @@ LogicalResult UnitDotLowering::forBlockTiles(
     llvm::function_ref<LogicalResult(const Index &row, const Index &column)> body) {
   // A tile that begins beyond the last column would be one of the next row.
   int64_t columns = std::min<int64_t>(plan.columns, llvm::alignTo(view.n, kTileColumns));
-  int64_t groups = plan.rows / kTileRows, perGroup = columns / kTileColumns;
+  int64_t rows = std::min<int64_t>(plan.rows, llvm::alignTo(view.m, kTileRows));
+  int64_t groups = rows / kTileRows, perGroup = columns / kTileColumns;
+  int64_t ofLast = llvm::divideCeil(view.m % plan.rows, kTileRows);
   int64_t unroll = std::clamp<int64_t>(kUnrolledRegisters / perGroup, 1, groups);
-  while (groups % unroll)
+  while (groups % unroll || ofLast % unroll)
     --unroll;
-  auto loop = builder.create<scf::ForOp>(loc(), index(0), index(groups), index(unroll));
+  Value end = index(groups);
+  if (plan.rowBlocks > 1 && ofLast) {
+    Value left = builder.createOrFold<arith::SubIOp>(loc(), index(view.m + kTileRows - 1),
+                                                     emitter.space().scalar(rowBegin));
+    left = builder.createOrFold<arith::DivUIOp>(loc(), left, index(kTileRows));
+    end = lowering.minimum(left, groups);
+  }
+  auto loop = builder.create<scf::ForOp>(loc(), index(0), end, index(unroll));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   ElementEmitter::Level level(emitter, loop);

@@ -25,12 +25,8 @@ constexpr int64_t kSublanes = 8, kLanes = 128, kRegister = 1024;
 constexpr double kTaskCycles = 450;
 /// Cycles for a register of the epilogue, and of a packed operand.
 constexpr double kEpilogueCycles = 1.2, kPackCycles = 4, kTurnCycles = 9;
-/// What a byte written to far memory takes, in bytes read, about.
-constexpr double kWriteCost = 1.15;
-/// Cycles to round a register of sums to f16 after several tasks.
-constexpr double kHalfCycles = 8.5;
-/// Cycles to load a tile of weights, and between two tiles.
-constexpr double kWeightCycles = 128, kStepCycles = 8;
+/// Cycles between two tiles of weights.
+constexpr double kStepCycles = 8;
 /// Cycles of the rows that share a set of weights, at most.
 constexpr double kMostStep = 1024;
 
@@ -88,7 +84,7 @@ double Model::cycles(const UnitPlan &plan) const {
   // The units, in a task; and what it and the last one of a block do besides.
   double tiles = std::ceil(double(plan.columns) / tile) * std::ceil(double(plan.depth) / tile);
   double pushing = double(plan.rows) / kSublanes * push;
-  double perTile = std::max(pushing, kWeightCycles) * double(product.passes);
+  double perTile = std::max(pushing, double(machine.matrixWeightCycles)) * double(product.passes);
   double packed = (product.packsLeft ? double(plan.rows * plan.depth) : 0.0) *
                       (product.turnsLeft ? kTurnCycles / kPackCycles : 1) +
                   (product.packsRight ? double(plan.depth * plan.columns) : 0.0);
@@ -96,7 +92,7 @@ double Model::cycles(const UnitPlan &plan) const {
   double work = tiles * perTile / units + steps * kStepCycles + kTaskCycles +
                 packed / kRegister * kPackCycles;
   bool isOneTask = rowBlocks * columnBlocks * double(plan.depthBlocks) == 1;
-  double half = isOneTask ? machine.halfResultCycles : kHalfCycles;
+  double half = isOneTask ? machine.halfResultCycles : machine.halfResultCyclesOfTasks;
   double perRegister = kEpilogueCycles + (product.roundsToHalf ? half : 0);
   double epilogue =
       product.sumsInOutput ? 0 : double(plan.rows * plan.columns) / kRegister * perRegister;
@@ -111,9 +107,10 @@ double Model::cycles(const UnitPlan &plan) const {
   double right = product.rightAlongDepth
                      ? moved(plan.columns, plan.depth, product.rightBytes, wholeDepth) / speed
                      : moved(plan.depth, plan.columns, product.rightBytes, wholeColumns) / speed;
-  double out = (moved(plan.rows, plan.columns, product.outputBytes, wholeColumns) * kWriteCost +
-                moved(plan.rows, plan.columns, product.epilogueBytes, wholeColumns)) /
-               speed;
+  double out =
+      (moved(plan.rows, plan.columns, product.outputBytes, wholeColumns) * machine.farWriteCost +
+       moved(plan.rows, plan.columns, product.epilogueBytes, wholeColumns)) /
+      speed;
   left *= product.leftIsNear ? 0 : 1, right *= product.rightIsNear ? 0 : 1;
   out *= product.outputIsNear ? 0 : 1;
   double all = 0;

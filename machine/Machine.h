@@ -43,13 +43,17 @@ struct Machine {
   int64_t matrixUnits = 0; ///< of a core
   /// Cycles for 8 rows of floats, of bytes; 0: it does not multiply these.
   int64_t matrixPushCycles = 8, matrixPushCyclesOfBytes = 0;
-  double farBytesPerCycle = 0;     ///< between far memory and all cores' near memory
-  int64_t farGranule = 1;          ///< bytes that a shorter run of a transfer costs
-  int64_t farLatency = 0;          ///< cycles of a transfer before its bytes flow
-  int64_t cores = 1;               ///< that may share the tasks of a kernel
-  int64_t coreMeeting = 0;         ///< cycles that they take to meet
-  bool isAmongKernels = false;     ///< the program launches more than one kernel
-  double halfResultCycles = 1;     ///< to round a register of a product's sums to f16
+  int64_t matrixLatency = 0;      ///< cycles from a push to its result
+  int64_t matrixWeightCycles = 0; ///< to load a tile of weights
+  double farBytesPerCycle = 0;    ///< between far memory and all cores' near memory
+  double farWriteCost = 1;        ///< of a byte written there, in bytes read
+  int64_t farGranule = 1;         ///< bytes that a shorter run of a transfer costs
+  int64_t farLatency = 0;         ///< cycles of a transfer before its bytes flow
+  int64_t cores = 1;              ///< that may share the tasks of a kernel
+  int64_t coreMeeting = 0;        ///< cycles that they take to meet
+  bool isAmongKernels = false;    ///< the program launches more than one kernel
+  /// To round a register of a product's sums to f16, in one task, and after several.
+  double halfResultCycles = 1, halfResultCyclesOfTasks = 1;
   int64_t rowLanes = 0;            ///< registers may be rows of so many lanes; 0: one line only
   int64_t taskBytes = 0;           ///< of buffers that a task streams through; 0: tasks by time
   bool convertsBf16 = false;       ///< f32 to bf16, to nearest even, and back: instructions

@@ -41,9 +41,8 @@ Place spokeshave::schedule::placeOf(Value value) {
 // Within a fusion
 //===----------------------------------------------------------------------===//
 
-static std::optional<int64_t> constantOf(Value value) {
-  auto constant = value.getDefiningOp<hlo::ConstantOp>();
-  auto dense = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
+static std::optional<int64_t> integerOf(Attribute attribute) {
+  auto dense = dyn_cast<DenseIntElementsAttr>(attribute);
   if (!dense || dense.getNumElements() != 1)
     return std::nullopt;
   APInt number = *dense.value_begin<APInt>();
@@ -51,6 +50,11 @@ static std::optional<int64_t> constantOf(Value value) {
     return std::nullopt;
   return dense.getElementType().isUnsignedInteger() ? int64_t(number.getZExtValue())
                                                     : number.getSExtValue();
+}
+
+static std::optional<int64_t> constantOf(Value value) {
+  auto constant = value.getDefiningOp<hlo::ConstantOp>();
+  return constant ? integerOf(constant.getValue()) : std::nullopt;
 }
 
 /// `i` of select(i < 0, i + n, i), which is how an index counts from the end, and n.
@@ -182,10 +186,14 @@ static Block &blockOf(Operation *step) {
 
 static std::optional<int64_t> constantAt(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
-  auto dense = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
-  if (!dense || dense.getNumElements() != 1)
-    return std::nullopt;
-  return (*dense.value_begin<APInt>()).getSExtValue();
+  return constant ? integerOf(constant.getValue()) : std::nullopt;
+}
+
+/// Whether a scalar of the integer type can be `value`: else arithmetic has wrapped.
+static bool isInRange(Type type, int64_t value) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  return type.isUnsignedInteger() ? value >= 0 && llvm::isUIntN(width, uint64_t(value))
+                                  : llvm::isIntN(width, value);
 }
 
 /// The constant that `scalar` is when `step` begins, if its block alone tells that.
@@ -224,9 +232,13 @@ std::optional<int64_t> LoopCounters::constantBefore(Operation *step, const Place
 
 std::optional<TripNumber> LoopCounters::valueAt(Value scalar, const Affine &affine,
                                                 Operation *step) {
+  // Sums are those of the type; where all of them fit it, none has wrapped.
+  Type element = cast<MemRefType>(scalar.getType()).getElementType();
   if (std::optional<int64_t> constant = constantBefore(step, placeOf(scalar))) {
     int64_t value = affine.factor * *constant + affine.constant;
-    return affine.wraps && value < 0 ? std::nullopt : std::optional(TripNumber{value, 0});
+    if (!isInRange(element, value) || (affine.wraps && value < 0))
+      return std::nullopt;
+    return TripNumber{value, 0};
   }
   Block &block = blockOf(step);
   auto loop = dyn_cast<WhileOp>(block.getParentOp());
@@ -250,7 +262,8 @@ std::optional<TripNumber> LoopCounters::valueAt(Value scalar, const Affine &affi
   TripNumber number{factor * *begin + affine.factor * here->constant + affine.constant,
                     factor * after->constant};
   int64_t last = number.at(std::max<int64_t>(0, int64_t(*loop.getTripCount()) - 1));
-  if (affine.wraps && std::min(number.begin, last) < 0)
+  if (!isInRange(element, number.begin) || !isInRange(element, last) ||
+      (affine.wraps && std::min(number.begin, last) < 0))
     return std::nullopt;
   return number;
 }
@@ -325,7 +338,10 @@ void LoopCounters::eraseUnread(ProgramOp program) {
         bool found = isReadAfter(loop, place);
         loop.getBody().walk([&](Operation *op) {
           auto other = dyn_cast<LaunchOp>(op);
-          if (op->getNumRegions() == 0 && (!other || !llvm::is_contained(counting, other)))
+          if (op->getNumRegions() > 0) // what it holds is visited by itself
+            found |= llvm::any_of(op->getOperands(),
+                                  [&](Value read) { return placeOf(read).meets(place); });
+          else if (!other || !llvm::is_contained(counting, other))
             found |= reads(*op, place);
         });
         return found;

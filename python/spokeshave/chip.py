@@ -140,7 +140,21 @@ def _jacobi_step(blocks: tuple[Any, ...], vectors: tuple[Any, ...]) -> tuple[Any
 
 
 def _jacobi(matrix: Any) -> tuple[Any, Any]:
-    """Eigenvectors and ascending eigenvalues of a Hermitian matrix.
+    """Eigenvectors and ascending eigenvalues of a Hermitian matrix. All are NaN where an
+    element is not finite."""
+    import jax.numpy as jnp
+
+    # Squares of large and of small numbers have no place in f32.
+    largest = jnp.max(jnp.abs(matrix), initial=0)
+    is_finite = jnp.isfinite(largest)
+    scale = jnp.where((largest > 0) & is_finite, largest, 1)
+    vectors, values = _jacobi_of_scaled(matrix / scale)
+    nan = jnp.where(is_finite, 0, jnp.nan).astype(values.dtype)
+    return vectors + nan, values * scale + nan
+
+
+def _jacobi_of_scaled(matrix: Any) -> tuple[Any, Any]:
+    """As _jacobi, of elements within 1.
 
     Jacobi's method with n / 2 rotations at once (R. P. Brent and F. T. Luk, 1985).
     """

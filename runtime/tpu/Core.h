@@ -38,18 +38,17 @@ private:
 
 /// The chip's HBM during an execution. Address 0 is not used.
 struct Hbm {
-  static constexpr int64_t kAlignment = 4096;
   LazyBytes bytes; ///< none where no values are computed
 
   int64_t allocate(int64_t bytesWanted) {
     int64_t address = end;
-    end = llvm::alignTo(address + bytesWanted, kAlignment);
+    end = llvm::alignTo(address + bytesWanted, spokeshave::tpu::kHbmAlignment);
     return address;
   }
   int64_t size() const { return end; }
 
 private:
-  int64_t end = kAlignment;
+  int64_t end = spokeshave::tpu::kHbmAlignment;
 };
 
 /// A core's VMEM. What a kernel does not keep of it has no sensible value when it

@@ -44,7 +44,8 @@ llvm::Expected<char *> Core::vmemAt(const Instruction &instruction, int64_t begi
     return fail(instruction, "access to bytes " + llvm::Twine(begin) + " to " + llvm::Twine(end) +
                                  " of " + llvm::Twine(reach) + " bytes of VMEM");
   if (dma.conflictOf(Range{begin, end}, writes))
-    return fail(instruction, "race with a transfer that has not been waited for");
+    return fail(instruction, "race with a transfer that has not been waited for, at bytes " +
+                                 llvm::Twine(begin) + " to " + llvm::Twine(end));
   return vmem.touch({begin, end});
 }
 

@@ -96,11 +96,7 @@ public:
   /// When all transfers of kernels are done; they leave the list.
   int64_t waitForKernel(int64_t cycle);
 
-  bool isIdleAt(int64_t cycle) const {
-    return transfers.empty() && engineFree <= cycle && channel.free <= cycle;
-  }
   llvm::ArrayRef<Transfer> inFlight() const { return transfers; }
-  int64_t freeAt() const { return engineFree; }
 
   /// Since when the first of steps' transfers waits for the channel; else INT64_MAX.
   int64_t waitingSince() const;

@@ -64,7 +64,12 @@ void move(const Collective &collective, int64_t self, const std::vector<int64_t>
         return (void)std::memcpy(to, dataOf(llvm::find(members, pair[0]) - members.begin()), bytes);
     std::memset(to, 0, toBytes);
     return;
-  default:
+  case Collective::Kind::ReplicaId:
+  case Collective::Kind::PartitionId: // numbers that each chip knows
+  case Collective::Kind::Send:
+  case Collective::Kind::Receive:
+  case Collective::Kind::Infeed:
+  case Collective::Kind::Outfeed: // see transfer()
     return;
   }
 }
@@ -100,9 +105,14 @@ double IciPort::secondsOf(const Collective &collective, int64_t bytes) const {
     const machine::Chip &chip = program.chip;
     return double(bytes) / chip.ici.bandwidth + chip.ici.hopLatency;
   }
-  default: // the host's link is no part of the machine
+  case Collective::Kind::ReplicaId:
+  case Collective::Kind::PartitionId:
+  case Collective::Kind::Receive: // its sender has waited for the link
+  case Collective::Kind::Infeed:  // the host's link is no part of the machine
+  case Collective::Kind::Outfeed:
     return 0;
   }
+  llvm_unreachable("a collective is one of these");
 }
 
 llvm::Error IciPort::start(uint32_t number, const std::string &location, int64_t now, Range operand,

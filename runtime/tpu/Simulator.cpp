@@ -151,7 +151,9 @@ int64_t Sequencer::valueOf(const SliceStart &start) const {
   uint64_t value = 0;
   std::memcpy(&value, hbm.bytes.data() + baseOf(*start.at), start.at->bytes);
   unsigned unused = 64 - 8 * unsigned(start.at->bytes);
-  return start.isSigned ? int64_t(value << unused) >> unused : int64_t(value);
+  if (start.isSigned)
+    return int64_t(value << unused) >> unused;
+  return int64_t(std::min<uint64_t>(value, INT64_MAX));
 }
 
 int64_t Sequencer::addressOf(const BufferRef &buffer) const {
@@ -244,6 +246,7 @@ llvm::Error Sequencer::loop(const Step &step) {
         return error;
       if (llvm::Error error = enter(step))
         return error;
+      waitForLinks(step);
       // Without values such a loop runs once.
       if (options.computeValues ? !*dataOf(step.buffers[0]) : trip > 0)
         break;

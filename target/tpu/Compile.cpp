@@ -57,10 +57,14 @@ machine::Machine machineOf(const machine::Chip &chip, const Timing &timing, int6
   machine.matrixUnits = timing.matrixUnits;
   machine.matrixPushCycles = timing.matrixRows;
   machine.matrixPushCyclesOfBytes = timing.matrixRowsOfBytes;
+  machine.matrixLatency = timing.matrix;
+  machine.matrixWeightCycles = timing.matrixSize / 8 * timing.matrixLatch;
   machine.cores = options.megacore ? chip.coresOfDevice() : 1;
   machine.coreMeeting = timing.coreSync;
   machine.halfResultCycles = double(timing.roundResultToF16) / double(chip.vector.alus);
+  machine.halfResultCyclesOfTasks = double(timing.roundCarriedToF16) / double(chip.vector.alus);
   machine.farBytesPerCycle = timing.hbmBytesPerCycle;
+  machine.farWriteCost = chip.cost.writeCost;
   machine.farGranule = timing.dmaGranule;
   machine.farLatency = timing.dmaLatency;
   machine.l2Bytes = vmemBytes;
@@ -149,9 +153,12 @@ llvm::Expected<int64_t> Compilation::bytesOfSchedule() {
   if (failed(manager.run(*copy)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "the schedule level failed");
   int64_t bytes = 0;
-  auto add = [&](Value value) { bytes += schedule::byteSizeOf(cast<MemRefType>(value.getType())); };
+  auto addBytes = [&](int64_t size) { bytes += int64_t(llvm::alignTo(size, kHbmAlignment)); };
+  auto add = [&](Value value) {
+    addBytes(schedule::byteSizeOf(cast<MemRefType>(value.getType())));
+  };
   for (auto driver : copy->getOps<schedule::ProgramOp>()) {
-    bytes += driver.getArenaBytes();
+    addBytes(driver.getArenaBytes());
     llvm::for_each(driver.getProgramArguments(), add);
     for (auto [result, alias] : llvm::zip_equal(driver.getProgramResults(), driver.getAliases()))
       if (alias < 0)

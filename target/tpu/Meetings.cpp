@@ -72,6 +72,9 @@ llvm::SmallVector<HbmUse> spokeshave::tpu::usesOf(const Program &program, const 
       for (int64_t core = 0; core < cores; ++core)
         use(buffer, core, 0, buffer.bytes, false);
       break;
+    case Step::Kind::Collective:
+      use(buffer, 0, 0, buffer.bytes, i >= step.inputs);
+      break;
     default:
       use(buffer, 0, 0, buffer.bytes, i + 1 == step.buffers.size());
       break;

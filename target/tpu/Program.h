@@ -78,6 +78,9 @@ struct Collective {
   int64_t channel = 0;                      ///< of Send and Receive
 };
 
+/// Bytes to which the places of a program's values in HBM are aligned.
+constexpr int64_t kHbmAlignment = 4096;
+
 struct Step {
   /// Start: begins a transfer from `buffers[0]` to `buffers[1]`, one or both in VMEM,
   /// which goes on while later steps run, with the bandwidth that their kernels leave.

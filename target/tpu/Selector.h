@@ -45,7 +45,6 @@ private:
   mlir::LogicalResult selectConversion(mlir::Operation &op, Opcode opcode);
   mlir::LogicalResult selectVector(mlir::Operation &op);
   mlir::LogicalResult selectShuffle(mlir::vector::ShuffleOp op);
-  mlir::LogicalResult selectConstant(mlir::arith::ConstantOp op);
 
   // f16: SelectHalf.cpp.
   static bool isHalf(mlir::Type to, mlir::Type from);

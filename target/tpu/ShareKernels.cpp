@@ -14,6 +14,10 @@
 #include "target/tpu/Driver.h"
 #include "target/tpu/Meetings.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
 using namespace mlir;
 using namespace spokeshave;
 using namespace spokeshave::tpu;
@@ -23,17 +27,40 @@ StringRef tpu::originOf(kernel::FuncOp op) {
   return origin ? origin.getValue() : op.getSymName();
 }
 
-/// The kernel's work: a core's matrix units at a half of their peak, or an operation
-/// per lane and element.
+/// Operations on registers that all tasks of the kernel execute, those of 64 bits as
+/// many as they are.
+static double registerOperations(kernel::FuncOp op, const Timing &timing) {
+  double sum = 0;
+  op.walk([&](Operation *inner) {
+    if (inner->getNumResults() != 1 || isa<arith::ConstantOp>(inner))
+      return;
+    auto type = dyn_cast<VectorType>(inner->getResult(0).getType());
+    if (!type)
+      return;
+    bool isWide = type.getElementTypeBitWidth() == 64;
+    double trips = double(op.getTasks()) * (isWide ? double(timing.wideFactor) : 1);
+    for (auto loop = inner->getParentOfType<scf::ForOp>(); loop;
+         loop = loop->getParentOfType<scf::ForOp>()) {
+      std::optional<int64_t> count =
+          constantTripCount(loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+      trips *= double(count.value_or(1));
+    }
+    sum += trips;
+  });
+  return sum;
+}
+
+/// The kernel's work: a core's matrix units at a half of their peak, or what the ALUs do.
 double ShareKernels::cyclesOn(kernel::FuncOp op, int64_t cores) const {
   const machine::Chip &chip = program.chip;
   bool isDot = false;
   op.walk([&](kernel::TileDotOp) { isDot = true; });
+  if (!isDot)
+    return registerOperations(op, program.timing) / double(chip.vector.alus) / double(cores);
   double peak = double(chip.mxu.size * chip.mxu.size * chip.mxu.count) * chip.mxu.bf16Rate;
-  double lanes = double(kRegisterLanes * chip.vector.alus) / 2;
   for (const cpu::KernelInfo &info : program.stats.kernels)
     if (info.symbol == originOf(op))
-      return double(info.flops) / (isDot ? peak : lanes) / double(cores);
+      return double(info.flops) / peak / double(cores);
   return 0;
 }
 

@@ -9,8 +9,6 @@
 #include "target/tpu/KeepNear.h"
 #include "target/tpu/Program.h"
 
-#include "llvm/ADT/StringSet.h"
-
 namespace spokeshave::tpu {
 
 /// Chooses, for the kernels in `module`, which ones all cores share: the ways of

@@ -114,3 +114,21 @@ assert np.isnan(ours[0, :, 5].astype(np.float32)).all()
 assert (np.isnan(ours.astype(np.float32)) == np.isnan(theirs.astype(np.float32))).all()
 """
     )
+
+
+def test_gradients_of_odd_sizes_at_full_precision():
+    """Factors that are packed end in the middle of a block, beside the next head's."""
+    run(
+        ATTENTION
+        + """
+def loss(q, k, v):
+    return (attention(q, k, v, causal=False) ** 2).sum()
+with jax.default_matmul_precision("highest"):
+    for rows, keys in ((8, 513), (130, 130)):
+        args = [a.astype(jnp.float32) for a in inputs(1, 2, rows, keys, 64, 64)]
+        for argument in range(3):
+            ours, theirs = both(jax.grad(loss, argument), *args)
+            scale = abs(theirs).max()
+            np.testing.assert_allclose(ours / scale, theirs / scale, atol=1e-5)
+"""
+    )

@@ -91,3 +91,18 @@ def test_eigenvalues_and_singular_values():
     close(s, np.linalg.svd(a.astype(float), compute_uv=False), 1e-5)
     close((u * s) @ vh, a, 2e-5)
     """)
+
+
+def test_eigenvalues_of_any_scale():
+    run("""
+    a = normal(8, 8)
+    a += adjoint(a)
+    for scale in (1e-25, 1e21):
+        w, v = on_chip(jnp.linalg.eigh, (a * scale).astype(np.float32))
+        close(w / scale, np.linalg.eigvalsh(a.astype(np.float64)), 2e-6)
+        close(v @ np.diag(w / scale) @ adjoint(v), a, 5e-6)
+    w, v = on_chip(jnp.linalg.eigh, np.zeros((5, 5), np.float32))
+    assert not w.any() and np.isfinite(v).all()
+    a[2, 3] = a[3, 2] = np.nan
+    assert all(np.isnan(x).all() for x in on_chip(jnp.linalg.eigh, a))
+    """)

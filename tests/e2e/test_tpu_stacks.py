@@ -110,6 +110,85 @@ def test_slices_hold_what_stacks_hold(name, tmp_path):
     assert exact["cycles"] == sliced["cycles"]
 
 
+def _counted_in_bytes(x, weights):
+    """The counter has no sign: from 200 on it is no negative number."""
+
+    def layer(state):
+        i, h = state
+        return i + np.uint8(1), jnp.tanh(h @ weights[i - np.uint8(200)] @ weights[0].T)
+
+    return lax.while_loop(lambda state: state[0] < 206, layer, (np.uint8(200), x))[1]
+
+
+def _below_zero(x, weights):
+    """0 - 1 without a sign is far beyond the last layer."""
+
+    def layer(state):
+        i, h = state
+        w = lax.dynamic_index_in_dim(weights, i - np.uint32(1), keepdims=False)
+        return i + np.uint32(1), jnp.tanh(h @ w @ weights[0].T)
+
+    return lax.while_loop(lambda state: state[0] < 6, layer, (np.uint32(0), x))[1]
+
+
+def _branches(x, weights):
+    """A counter that only a branch's index reads."""
+
+    def layer(i, h):
+        return lax.switch(i, [lambda h: h @ weights[0], lambda h: h[:, ::-1], jnp.tanh], h)
+
+    return lax.fori_loop(0, 3, layer, x[:, :96] @ weights[1].T[:, :96])
+
+
+@pytest.mark.parametrize("function", [_counted_in_bytes, _below_zero, _branches])
+def test_counters_keep_their_types(function, tmp_path):
+    shapes = X, ((6, 128, 96), F32)
+    if function is _branches:
+        shapes = X, ((6, 96, 96), F32)
+    file = _export(function, shapes, tmp_path / "program.mlir")
+    run = ["run", "--target=tpu", CHIP, "--random-args", "--quiet"]
+    for option in ("on", "off"):
+        _tool(*run, f"--option=slice-stacks={option}", f"--out={tmp_path / option}", file)
+    ours, theirs = (np.load(tmp_path / f"{option}0.npy") for option in ("on", "off"))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_an_index_of_branches_is_counted(tmp_path):
+    """StableHLO's own case, whose index JAX would clamp."""
+    file = tmp_path / "case.mlir"
+    file.write_text(CASE)
+    run = ["run", "--target=tpu", CHIP, "--random-args", "--quiet", "--check=1e-5"]
+    _tool(*run, str(file))
+
+
+CASE = """
+func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %c1 = stablehlo.constant dense<1> : tensor<i32>
+  %n = stablehlo.constant dense<3> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %c0, %v = %x) : tensor<i32>, tensor<64x64xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %y = "stablehlo.case"(%i) ({
+      %a = stablehlo.add %v, %x : tensor<64x64xf32>
+      stablehlo.return %a : tensor<64x64xf32>
+    }, {
+      %b = stablehlo.transpose %v, dims = [1, 0] : (tensor<64x64xf32>) -> tensor<64x64xf32>
+      stablehlo.return %b : tensor<64x64xf32>
+    }, {
+      %c = stablehlo.multiply %v, %x : tensor<64x64xf32>
+      stablehlo.return %c : tensor<64x64xf32>
+    }) : (tensor<i32>) -> tensor<64x64xf32>
+    %j = stablehlo.add %i, %c1 : tensor<i32>
+    stablehlo.return %j, %y : tensor<i32>, tensor<64x64xf32>
+  }
+  return %r#1 : tensor<64x64xf32>
+}
+"""
+
+
 def _deep(x, weights):
     """Two products a layer: one's weights come while the other one works."""
 
