@@ -3,7 +3,7 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Private to schedule/: what NearMemory.cpp, NearRuns.cpp and NearTrips.cpp share.
+// Private to schedule/: what NearMemory.cpp and Near{Runs,Slices,Trips}.cpp share.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -128,7 +128,7 @@ private:
   struct Position {
     int64_t block = -1;                 ///< none yet
     int64_t next = 0;                   ///< block; -1: halt
-    size_t bundle = 0, instruction = 0; ///< the next ones; walks without values: op
+    size_t bundle = 0, instruction = 0; ///< the next ones
     bool paused = false;                ///< before a transfer
   };
   /// A loop of one block in a walk without values, at its last return to the begin.

@@ -3,9 +3,9 @@
 // Part of Spokeshave, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The road in one place, as in target/cpu/Compile.cpp: graph, schedule and kernel
-// are the same; then buffers are staged in VMEM, and instructions selected,
-// allocated and bundled.
+// The road in one place, as in target/cpu/Compile.cpp: graph, schedule and kernel with
+// what only the chip has (docs/architecture.md); then buffers are staged in VMEM, and
+// instructions selected, allocated and bundled.
 //
 //===----------------------------------------------------------------------===//
 #include "target/tpu/Compile.h"

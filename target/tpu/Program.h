@@ -84,8 +84,7 @@ constexpr int64_t kHbmAlignment = 4096;
 struct Step {
   /// Start: begins a transfer from `buffers[0]` to `buffers[1]`, one or both in VMEM,
   /// which goes on while later steps run, with the bandwidth that their kernels leave.
-  /// Wait: until
-  /// all transfers with the semaphore are done. Kernels that use what was moved say so
+  /// Wait: until all transfers with the semaphore are done. Kernels that use what was moved say so
   /// (Kernel::kept). Using either side of a transfer before its Wait is an error.
   enum class Kind : uint8_t {
     Launch,

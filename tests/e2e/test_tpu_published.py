@@ -20,8 +20,8 @@ from tpu_rows import quantile, rows, split
     [
         ("v4 gemm 128-512", 5, 0.10, 0.20),
         ("v4 gemm 1024-4096", 5, 0.10, 0.20),
-        ("v4 add", 8, 0.15, None),
-        ("v4 layer norm", 8, 0.15, None),
+        ("v4 add", 8, 0.05, 0.10),
+        ("v4 layer norm", 8, 0.12, 0.22),
         ("v6e gemm", 1, 0.15, None),
         ("v6e elementwise", 1, 0.15, None),
     ],
