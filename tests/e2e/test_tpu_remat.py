@@ -52,7 +52,8 @@ def _time(file, *options):
 def test_cheap_values_are_computed_again(step):
     free, bound = _time(step), _time(step, f"--option=hbm-limit={LIMIT}")
     assert not free["recomputed"] and bound["recomputed"]
-    assert bound["arena_bytes"] < 0.7 * free["arena_bytes"]
+    # JAX 0.10.2 writes a step that needs less to begin with.
+    assert bound["arena_bytes"] < 0.8 * free["arena_bytes"]
     # What it costs: operations on what was kept, no product. Twelve kernels that take little
     # more than their launch.
     assert bound["cycles"] < 1.25 * free["cycles"]
