@@ -121,66 +121,80 @@ UnitAttention::Split UnitAttention::splitUnits(int64_t depth, int64_t columns) c
   return split;
 }
 
-//===----------------------------------------------------------------------===//
-// Scores
-//===----------------------------------------------------------------------===//
-
-std::vector<UnitStep> UnitAttention::scoreSteps(const Item &item) {
+std::vector<UnitStep>
+UnitAttention::stepsOf(const Split &split,
+                       llvm::function_ref<UnitStep(int64_t column, int64_t pass)> make) const {
   std::vector<UnitStep> steps;
-  for (int64_t column = 0; column < scoreSplit.columnSteps; ++column)
-    for (int64_t pass = 0; pass < scoreSplit.passes; ++pass)
-      steps.push_back(scoreStep(item, column * scoreSplit.columnUnits * size, pass));
+  for (int64_t column = 0; column < split.columnSteps; ++column)
+    for (int64_t pass = 0; pass < split.passes; ++pass)
+      steps.push_back(make(column * split.columnUnits * size, pass));
   return steps;
 }
 
-/// Keys are weights as they lie, 8 of them at a time.
-UnitStep UnitAttention::scoreStep(const Item &item, int64_t column, int64_t pass) {
-  const Split split = scoreSplit;
+UnitStep UnitAttention::makeStep(const Split &split, int64_t column, int64_t pass, Extent extent,
+                                 Type element, Latch latch) {
   auto forUnits = [=, this](llvm::function_ref<void(int64_t unit, int64_t k, int64_t n)> body) {
     for (int64_t d = 0; d < split.depthUnits; ++d)
       for (int64_t c = 0; c < split.columnUnits; ++c) {
         int64_t k = (pass * split.depthUnits + d) * size, n = column + c * size;
-        if (k < view.depth && n < blocks.keys)
+        if (k < extent.depth && n < extent.columns)
           body(d * split.columnUnits + c, k, n);
       }
   };
   UnitStep step;
   step.slots = groups, step.latches = size / kTileRows;
-  step.latch = [=, this](int64_t i) {
-    forUnits([&](int64_t unit, int64_t k, int64_t n) {
-      int64_t first = n + i * kTileRows, left = blocks.keys - first;
-      if (left <= 0)
-        return;
-      Index at = space.add(space.scale(space.add(item.key, first), keys.stride), k);
-      at = space.add(at, space.scale(item.head, keys.ofHead));
-      int64_t depth = view.depth - k;
-      Value rows = loadRows(keys, at, mask(depth, left)), more;
-      if (halves > 1 && depth > kTileColumns)
-        more = loadRows(keys, space.add(at, kTileColumns), mask(depth - kTileColumns, left));
-      builder.create<MatrixLatchOp>(loc(), rows, more, unit, elementOf(keys.buffer),
-                                    /*transposed=*/true, /*is_unsigned=*/false);
-    });
+  step.latch = [=](int64_t i) {
+    forUnits([&](int64_t unit, int64_t k, int64_t n) { latch(i * kTileRows, unit, k, n); });
   };
   step.swap = [=, this] {
     forUnits([&](int64_t unit, int64_t, int64_t) { builder.create<MatrixSwapOp>(loc(), unit); });
   };
+  step.push = [=, this](int64_t, const UnitStep::Registers &rows) {
+    forUnits([&](int64_t unit, int64_t, int64_t) {
+      int64_t first = unit / split.columnUnits * halves;
+      builder.create<MatrixPushOp>(loc(), rows[first], halves > 1 ? rows[first + 1] : Value(), unit,
+                                   element, f32, /*is_unsigned=*/false);
+    });
+  };
+  return step;
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+std::vector<UnitStep> UnitAttention::scoreSteps(const Item &item) {
+  return stepsOf(scoreSplit,
+                 [&](int64_t column, int64_t pass) { return scoreStep(item, column, pass); });
+}
+
+/// Keys are weights as they lie, 8 of them at a time.
+UnitStep UnitAttention::scoreStep(const Item &item, int64_t column, int64_t pass) {
+  auto latch = [=, this](int64_t row, int64_t unit, int64_t k, int64_t n) {
+    int64_t first = n + row, left = blocks.keys - first;
+    if (left <= 0)
+      return;
+    Index at = space.add(space.scale(space.add(item.key, first), keys.stride), k);
+    at = space.add(at, space.scale(item.head, keys.ofHead));
+    int64_t depth = view.depth - k;
+    Value rows = loadRows(keys, at, mask(depth, left)), more;
+    if (halves > 1 && depth > kTileColumns)
+      more = loadRows(keys, space.add(at, kTileColumns), mask(depth - kTileColumns, left));
+    builder.create<MatrixLatchOp>(loc(), rows, more, unit, elementOf(keys.buffer),
+                                  /*transposed=*/true, /*is_unsigned=*/false);
+  };
+  UnitStep step = makeStep(scoreSplit, column, pass, {view.depth, blocks.keys},
+                           elementOf(queries.buffer), latch);
   step.prepare = [=, this](int64_t slot) {
     UnitStep::Registers registers;
-    for (int64_t h = 0; h < split.depthUnits * halves; ++h) {
-      int64_t k = pass * split.depthUnits * size + h * kTileColumns;
+    for (int64_t h = 0; h < scoreSplit.depthUnits * halves; ++h) {
+      int64_t k = pass * scoreSplit.depthUnits * size + h * kTileColumns;
       registers.push_back(k < view.depth
                               ? loadRows(queries, space.add(ofRows(item, slot, queries), k),
                                          mask(view.depth - k, rowsOf(slot)))
                               : Value());
     }
     return registers;
-  };
-  step.push = [=, this](int64_t, const UnitStep::Registers &rows) {
-    forUnits([&](int64_t unit, int64_t, int64_t) {
-      int64_t first = unit / split.columnUnits * halves;
-      builder.create<MatrixPushOp>(loc(), rows[first], halves > 1 ? rows[first + 1] : Value(), unit,
-                                   elementOf(queries.buffer), f32, /*is_unsigned=*/false);
-    });
   };
   step.pop = [=, this](int64_t slot) { popScores(item, column, pass, slot); };
   return step;
@@ -334,52 +348,27 @@ void UnitAttention::emitGroupMaxima(const Item &item, int64_t group, Num top) {
 //===----------------------------------------------------------------------===//
 
 std::vector<UnitStep> UnitAttention::mixSteps(const Item &item) {
-  std::vector<UnitStep> steps;
-  for (int64_t column = 0; column < mixSplit.columnSteps; ++column)
-    for (int64_t pass = 0; pass < mixSplit.passes; ++pass)
-      steps.push_back(mixStep(item, column * mixSplit.columnUnits * size, pass));
-  return steps;
+  return stepsOf(mixSplit,
+                 [&](int64_t column, int64_t pass) { return mixStep(item, column, pass); });
 }
 
 UnitStep UnitAttention::mixStep(const Item &item, int64_t column, int64_t pass) {
-  const Split split = mixSplit;
-  auto forUnits = [=, this](llvm::function_ref<void(int64_t unit, int64_t k, int64_t n)> body) {
-    for (int64_t d = 0; d < split.depthUnits; ++d)
-      for (int64_t c = 0; c < split.columnUnits; ++c) {
-        int64_t k = (pass * split.depthUnits + d) * size, n = column + c * size;
-        if (k < blocks.keys && n < view.width)
-          body(d * split.columnUnits + c, k, n);
-      }
+  auto latch = [=, this](int64_t row, int64_t unit, int64_t k, int64_t n) {
+    int64_t first = k + row, left = blocks.keys - first, columns = view.width - n;
+    if (left <= 0)
+      return;
+    Index at = space.add(space.scale(space.add(item.key, first), values.stride), n);
+    at = space.add(at, space.scale(item.head, values.ofHead));
+    Value rows = loadRows(values, at, mask(columns, left)), more;
+    if (sumsInProduct)
+      more = pushedOnes();
+    else if (halves > 1 && columns > kTileColumns)
+      more = loadRows(values, space.add(at, kTileColumns), mask(columns - kTileColumns, left));
+    builder.create<MatrixLatchOp>(loc(), rows, more, unit, elementOf(values.buffer),
+                                  /*transposed=*/false, /*is_unsigned=*/false);
   };
-  UnitStep step;
-  step.slots = groups, step.latches = size / kTileRows;
-  step.latch = [=, this](int64_t i) {
-    forUnits([&](int64_t unit, int64_t k, int64_t n) {
-      int64_t first = k + i * kTileRows, left = blocks.keys - first, columns = view.width - n;
-      if (left <= 0)
-        return;
-      Index at = space.add(space.scale(space.add(item.key, first), values.stride), n);
-      at = space.add(at, space.scale(item.head, values.ofHead));
-      Value rows = loadRows(values, at, mask(columns, left)), more;
-      if (sumsInProduct)
-        more = pushedOnes();
-      else if (halves > 1 && columns > kTileColumns)
-        more = loadRows(values, space.add(at, kTileColumns), mask(columns - kTileColumns, left));
-      builder.create<MatrixLatchOp>(loc(), rows, more, unit, elementOf(values.buffer),
-                                    /*transposed=*/false, /*is_unsigned=*/false);
-    });
-  };
-  step.swap = [=, this] {
-    forUnits([&](int64_t unit, int64_t, int64_t) { builder.create<MatrixSwapOp>(loc(), unit); });
-  };
+  UnitStep step = makeStep(mixSplit, column, pass, {blocks.keys, view.width}, f32, latch);
   step.prepare = [=, this](int64_t slot) { return weights(item, column, pass, slot); };
-  step.push = [=, this](int64_t, const UnitStep::Registers &rows) {
-    forUnits([&](int64_t unit, int64_t, int64_t) {
-      int64_t first = unit / split.columnUnits * halves;
-      builder.create<MatrixPushOp>(loc(), rows[first], halves > 1 ? rows[first + 1] : Value(), unit,
-                                   f32, f32, /*is_unsigned=*/false);
-    });
-  };
   step.pop = [=, this](int64_t slot) { popMixed(item, column, pass, slot); };
   return step;
 }

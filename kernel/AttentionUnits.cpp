@@ -299,6 +299,17 @@ void UnitAttention::emitRounds(Value count) {
       places.push_back({values[i], values[i + 1], values[i + 2]});
     return places;
   };
+  // Where the places of those items are: walked to, or computed.
+  auto placesAt = [&](ArrayRef<Value> numbers, ValueRange walked) {
+    return walks ? placesOf(walked)
+                 : llvm::map_to_vector(numbers, [&](Value number) { return placeOf(number); });
+  };
+  auto itemsAt = [&](ArrayRef<Place> places, ArrayRef<Value> numbers) {
+    SmallVector<Item, 4> items;
+    for (auto [place, number] : llvm::zip_equal(places, numbers))
+      items.push_back(itemAt(place, number));
+    return items;
+  };
   auto plus = [&](Value value, int64_t more) {
     return builder.createOrFold<arith::AddIOp>(loc(), value, index(more));
   };
@@ -329,15 +340,8 @@ void UnitAttention::emitRounds(Value count) {
     Value round = loop.getInductionVar();
     Value former = builder.create<arith::MaxSIOp>(loc(), minus(round, 1), index(0));
     std::array<Value, 4> numbers{former, round, plus(round, 1), plus(round, 2)};
-    SmallVector<Place> places;
-    if (walks)
-      places = placesOf(loop.getRegionIterArgs());
-    else
-      for (Value number : numbers)
-        places.push_back(placeOf(number));
-    SmallVector<Item, 4> items;
-    for (auto [place, number] : llvm::zip_equal(places, numbers))
-      items.push_back(itemAt(place, number));
+    SmallVector<Place> places = placesAt(numbers, loop.getRegionIterArgs());
+    SmallVector<Item, 4> items = itemsAt(places, numbers);
     emitRound(items[0], items[1], items[2], items[3]);
     if (walks)
       builder.create<scf::YieldOp>(loc(),
@@ -345,15 +349,9 @@ void UnitAttention::emitRounds(Value count) {
   }
   Value former = builder.create<arith::MaxSIOp>(loc(), minus(count, 3), index(0));
   std::array<Value, 3> numbers{former, minus(count, 2), minus(count, 1)};
-  SmallVector<Place> places;
-  if (walks)
-    places = placesOf(loop.getResults().take_front(9));
-  else
-    for (Value number : numbers)
-      places.push_back(placeOf(number));
-  SmallVector<Item, 3> items;
-  for (auto [place, number] : llvm::zip_equal(places, numbers))
-    items.push_back(itemAt(place, number));
+  ValueRange walked = loop.getResults();
+  SmallVector<Place> places = placesAt(numbers, walks ? walked.take_front(9) : walked);
+  SmallVector<Item, 4> items = itemsAt(places, numbers);
   emitLastRounds(items[0], items[1], items[2]);
 }
 

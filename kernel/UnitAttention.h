@@ -68,6 +68,10 @@ private:
   void emitRound(const Item &before, const Item &now, const Item &next, const Item &afterNext);
   void emitLastRounds(const Item &before, const Item &now, const Item &last);
 
+  /// Units along depth and columns of the products, and of how many steps these are.
+  struct Split {
+    int64_t depthUnits = 1, columnUnits = 1, passes = 1, columnSteps = 1;
+  };
   // Stages of an item.
   std::vector<UnitStep> scoreSteps(const Item &item);
   std::vector<UnitStep> mixSteps(const Item &item);
@@ -82,6 +86,20 @@ private:
   void appendResults(const Item &item, Span span, std::vector<SideWork> &side);
   mlir::LogicalResult emitResultsAtEnd();
 
+  /// Of a product: its k, and its columns.
+  struct Extent {
+    int64_t depth, columns;
+  };
+  /// Latches the 8 weights from `row` on of those that `unit` has, whose depth begins
+  /// at `k` and whose columns at `n`.
+  using Latch = std::function<void(int64_t row, int64_t unit, int64_t k, int64_t n)>;
+  std::vector<UnitStep>
+  stepsOf(const Split &split,
+          llvm::function_ref<UnitStep(int64_t column, int64_t pass)> make) const;
+  /// Latches, swaps and pushes of rows of `element` in all units of the split that have
+  /// work; the rows are prepared and the products popped by who calls.
+  UnitStep makeStep(const Split &split, int64_t column, int64_t pass, Extent extent,
+                    mlir::Type element, Latch latch);
   UnitStep scoreStep(const Item &item, int64_t column, int64_t pass);
   void popScores(const Item &item, int64_t column, int64_t pass, int64_t slot);
   UnitStep mixStep(const Item &item, int64_t column, int64_t pass);
@@ -141,10 +159,6 @@ private:
   bool resultsAtEnd = false;
   bool good = true;
 
-  /// Units along depth and columns of the products, and of how many steps these are.
-  struct Split {
-    int64_t depthUnits = 1, columnUnits = 1, passes = 1, columnSteps = 1;
-  };
   Split splitUnits(int64_t depth, int64_t columns) const;
   Split scoreSplit, mixSplit;
   int64_t size = 128, halves = 1; ///< of a unit, and its registers
