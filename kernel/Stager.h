@@ -11,14 +11,14 @@
 #include "kernel/Share.h"
 #include "kernel/Stage.h"
 #include "kernel/Windows.h"
+#include "schedule/NearMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace spokeshave::kernel {
 
-/// Bytes to which places in near memory are aligned.
-inline constexpr int64_t kNearAlignment = 4096;
+using schedule::kNearAlignment;
 
 /// How one buffer is staged.
 struct Staged {

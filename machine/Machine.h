@@ -76,7 +76,7 @@ struct Machine {
 
   /// Lanes of a vector register for elements of `bits`.
   int64_t lanes(int64_t bits) const { return vectorBits / std::max(bits, minLaneBits); }
-  /// Of everything that generated code may depend on.
+  /// Of what a CPU's generated code may depend on. A chip's is kept under Chip::hash.
   uint64_t hash() const;
 };
 

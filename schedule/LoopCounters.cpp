@@ -11,6 +11,7 @@
 #include "schedule/LoopCounters.h"
 
 #include "input/StablehloOps.h"
+#include "schedule/Views.h"
 
 using namespace mlir;
 using namespace spokeshave;
@@ -18,23 +19,15 @@ using namespace spokeshave::schedule;
 namespace hlo = spokeshave::stablehlo;
 
 Place spokeshave::schedule::placeOf(Value value) {
-  int64_t offset = 0, bytes = byteSizeOf(cast<MemRefType>(value.getType()));
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto view = dyn_cast<ViewOp>(op)) {
-      offset += view.getByteOffset();
-      value = view.getSource();
-    } else if (auto slice = dyn_cast<SliceOp>(op)) {
-      offset = 0, value = slice.getSource();
-      bytes = byteSizeOf(cast<MemRefType>(value.getType()));
-    } else {
-      break;
-    }
+  int64_t bytes = byteSizeOf(cast<MemRefType>(value.getType()));
+  auto [base, offset] = baseOfViews(value);
+  while (auto slice = base.getDefiningOp<SliceOp>()) { // may be any part of what it is of
+    bytes = byteSizeOf(cast<MemRefType>(slice.getSource().getType()));
+    std::tie(base, offset) = baseOfViews(slice.getSource());
   }
-  if (auto arena = value.getDefiningOp<ArenaOp>()) {
-    offset += arena.getOffset();
-    value = {};
-  }
-  return {value, offset, offset + bytes};
+  if (auto arena = base.getDefiningOp<ArenaOp>())
+    base = {}, offset += arena.getOffset();
+  return {base, offset, offset + bytes};
 }
 
 //===----------------------------------------------------------------------===//

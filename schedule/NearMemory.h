@@ -17,6 +17,11 @@
 
 namespace spokeshave::schedule {
 
+/// Bytes to which places in near memory are aligned.
+constexpr int64_t kNearAlignment = 4096;
+/// What an estimate takes for the trips of a loop that data ends.
+constexpr double kUnknownTrips = 8;
+
 /// Bytes [begin, end) of a buffer.
 struct ByteRange {
   int64_t begin = 0, end = 0;

@@ -18,9 +18,6 @@
 using namespace mlir;
 using namespace spokeshave::schedule;
 
-/// Of a loop that data ends.
-static constexpr double kUnknownTrips = 8;
-
 static int64_t bytesOf(Value value) {
   return byteSizeOf(cast<MemRefType>(value.getType()));
 }

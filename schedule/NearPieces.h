@@ -21,7 +21,6 @@
 
 namespace spokeshave::schedule {
 
-constexpr int64_t kNearAlignment = 4096;
 /// Behind each buffer: a register of which a mask leaves off the last lanes may reach
 /// beyond its end.
 constexpr int64_t kNearMargin = 4096;

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "schedule/NearShares.h"
 
+#include "schedule/Views.h"
+
 using namespace mlir;
 using namespace spokeshave::schedule;
 
@@ -22,21 +24,9 @@ void extend(ByteRange &range, ByteRange by) {
                           : ByteRange{std::min(range.begin, by.begin), std::max(range.end, by.end)};
 }
 
-/// Where in its piece a buffer begins.
-int64_t offsetOfView(Value value) {
-  int64_t offset = 0;
-  while (auto view = value.getDefiningOp<ViewOp>()) {
-    offset += view.getByteOffset();
-    value = view.getSource();
-  }
-  return offset;
-}
-
 /// Cores' parts are runs of bytes.
 bool isBox(Value value) {
-  while (auto view = value.getDefiningOp<ViewOp>())
-    value = view.getSource();
-  auto slice = value.getDefiningOp<SliceOp>();
+  auto slice = baseOfViews(value).first.getDefiningOp<SliceOp>();
   return slice && slice.getRows() > 1;
 }
 
@@ -67,7 +57,7 @@ void Sharing::touch(LaunchOp launch) {
   for (auto [i, buffer] : llvm::enumerate(launch.getBuffers())) {
     if (pieces.pieceOf(buffer) != candidate.piece)
       continue;
-    int64_t offset = offsetOfView(buffer);
+    int64_t offset = baseOfViews(buffer).second; // where in its piece it begins
     for (int64_t core = 0; core < cores; ++core) {
       ByteRange range = facts.touches(launch, i, core);
       range.begin += offset, range.end += offset;

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "target/tpu/KeepNear.h"
 
+#include "schedule/Views.h"
+
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -78,12 +80,8 @@ schedule::ByteRange Keeper::touches(schedule::LaunchOp launch, unsigned buffer, 
 
 /// The byte of VMEM where `value` lies, or -1.
 int64_t nearOffsetOf(Value value) {
-  int64_t offset = 0;
-  while (auto view = value.getDefiningOp<schedule::ViewOp>()) {
-    offset += view.getByteOffset();
-    value = view.getSource();
-  }
-  auto near = value.getDefiningOp<schedule::NearOp>();
+  auto [base, offset] = schedule::baseOfViews(value);
+  auto near = base.getDefiningOp<schedule::NearOp>();
   return near ? int64_t(near.getOffset()) + offset : -1;
 }
 
@@ -119,8 +117,7 @@ void Keeper::specialize(schedule::ProgramOp program) {
 /// A value between kernels, what a loop uses again, or an argument that is not read first.
 /// A layer of a stack is another one in each trip.
 bool isLikelyNear(schedule::LaunchOp launch, Value buffer, bool isFirst, int64_t bytes) {
-  while (auto view = buffer.getDefiningOp<schedule::ViewOp>())
-    buffer = view.getSource();
+  buffer = schedule::baseOfViews(buffer).first;
   if (buffer.getDefiningOp<schedule::SliceOp>())
     return false;
   bool isSmall = schedule::byteSizeOf(cast<MemRefType>(buffer.getType())) <= bytes / 4;

@@ -97,9 +97,6 @@ private:
   ArrayRef<KernelCost> costs; ///< of each kernel
 };
 
-/// Of a loop that data ends.
-constexpr double kUnknownTrips = 8;
-
 double Estimate::ofLaunch(const Step &step) const {
   const KernelCost &cost = costs[step.kernel];
   size_t cores = cost.moved.size() / std::max<size_t>(1, step.buffers.size());
@@ -128,7 +125,7 @@ double Estimate::of(const std::vector<Step> &steps) const {
     for (const std::vector<Step> &block : step.blocks)
       once += of(block);
     bool isLoop = step.kind == Step::Kind::While;
-    sum += once * (!isLoop ? 1 : step.trips < 0 ? kUnknownTrips : double(step.trips));
+    sum += once * (!isLoop ? 1 : step.trips < 0 ? schedule::kUnknownTrips : double(step.trips));
   }
   return sum;
 }
