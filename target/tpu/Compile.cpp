@@ -270,10 +270,11 @@ llvm::Error Compilation::lowerToKernels() {
   kernel::registerKernelDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
-  machine::Machine machine = machineOf(program->chip, program->timing, scopedBytes(), options);
+  int64_t scoped = scopedBytes();
+  machine::Machine machine = machineOf(program->chip, program->timing, scoped, options);
   machine.isAmongKernels = countLaunches() > 1;
   if (options.keep && machine.isAmongKernels)
-    expectNear(module, vmemBytes - scopedBytes());
+    expectNear(module, vmemBytes - scoped);
   if (failed(kernel::lowerKernels(module, machine)))
     return diagnostics.take(ErrorCode::UnsupportedProgram, "a kernel cannot be lowered");
   kernel::StageOptions stage;

@@ -50,30 +50,41 @@ static double registerOperations(kernel::FuncOp op, const Timing &timing) {
   return sum;
 }
 
+ShareKernels::ShareKernels(ModuleOp module, const Program &program,
+                           const kernel::StageOptions &stage,
+                           const std::optional<schedule::NearMemoryOptions> &near, int64_t cores)
+    : module(module), program(program), stage(stage), near(near), cores(cores) {
+  for (auto op : module.getOps<kernel::FuncOp>()) {
+    auto chosen = op->getAttrOfType<IntegerAttr>(kernel::kCoresAttr);
+    work[op.getSymName()] = {cyclesOf(op), chosen && chosen.getInt() == 1};
+  }
+}
+
 /// The kernel's work: a core's matrix units at a half of their peak, or what the ALUs do.
-double ShareKernels::cyclesOn(kernel::FuncOp op, int64_t cores) const {
+double ShareKernels::cyclesOf(kernel::FuncOp op) const {
   const machine::Chip &chip = program.chip;
   bool isDot = false;
   op.walk([&](kernel::TileDotOp) { isDot = true; });
   if (!isDot)
-    return registerOperations(op, program.timing) / double(chip.vector.alus) / double(cores);
+    return registerOperations(op, program.timing) / double(chip.vector.alus);
   double peak = double(chip.mxu.size * chip.mxu.size * chip.mxu.count) * chip.mxu.bf16Rate;
   for (const cpu::KernelInfo &info : program.stats.kernels)
-    if (info.symbol == originOf(op))
-      return double(info.flops) / peak / double(cores);
+    if (info.symbol == op.getSymName())
+      return double(info.flops) / peak;
   return 0;
 }
 
+int64_t ShareKernels::coresFor(const Work &work) const {
+  return !work.isAlone && work.cycles >= shortest ? cores : 1;
+}
+
 int64_t ShareKernels::coresFor(kernel::FuncOp op) const {
-  if (auto chosen = op->getAttrOfType<IntegerAttr>(kernel::kCoresAttr);
-      chosen && chosen.getInt() == 1)
-    return 1;
-  return cyclesOn(op, 1) >= shortest ? cores : 1;
+  return coresFor(work.lookup(originOf(op)));
 }
 
 int64_t ShareKernels::bytesBeside(schedule::LaunchOp launch) const {
-  auto kernel = module.lookupSymbol<kernel::FuncOp>(launch.getKernel());
-  double cycles = cyclesOn(kernel, coresFor(kernel)) / 2 + double(program.timing.dmaLatency);
+  Work kernel = work.lookup(launch.getKernel());
+  double cycles = kernel.cycles / double(coresFor(kernel)) / 2 + double(program.timing.dmaLatency);
   return int64_t(cycles * program.timing.hbmBytesPerCycle);
 }
 
@@ -153,7 +164,7 @@ double ShareKernels::estimate() const {
         kernel.parts.push_back({need.parts[i], need.parts[i + 1]});
     numbers[op.getSymName()] = trial.kernels.size();
     trial.kernels.push_back(std::move(kernel));
-    costs.push_back({cyclesOn(op, need.cores), std::move(need.moved)});
+    costs.push_back({work.lookup(originOf(op)).cycles / double(need.cores), std::move(need.moved)});
   }
   auto drivers = copy->getOps<schedule::ProgramOp>();
   if (failed(makeSteps(*drivers.begin(), numbers, trial)))
@@ -169,8 +180,8 @@ void ShareKernels::choose() {
   if (cores < 2)
     return;
   double longest = 0, least = 0, best = 0;
-  for (auto op : module.getOps<kernel::FuncOp>())
-    longest = std::max(longest, cyclesOn(op, 1));
+  for (const auto &kernel : work)
+    longest = std::max(longest, kernel.second.cycles);
   double meeting = 2 * double(program.timing.coreSync);
   for (double limit : {meeting, 0.0, longest + 1}) {
     shortest = limit;

@@ -207,8 +207,8 @@ def test_the_rate_is_printed_and_high(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "million a second" in done.stdout
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=300)
-    # 20 million are wanted of a quiet machine; this one may be shared.
-    assert json.loads(done.stdout)["bundles_per_second"] > 5e6
+    # Hundreds of millions on a quiet machine.
+    assert json.loads(done.stdout)["bundles_per_second"] > 20e6
 
 
 def test_two_cores_halve_a_product(tmp_path):

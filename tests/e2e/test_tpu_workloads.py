@@ -8,6 +8,7 @@ bench/chip.py has the oracles, the workloads their sizes and tolerances.
 import concurrent.futures
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -54,10 +55,23 @@ def page(tmp_path_factory):
     return out.read_text().splitlines()
 
 
+@pytest.fixture(scope="module")
+def documented():
+    return (
+        (pathlib.Path(__file__).parents[2] / "docs" / "tpu-workloads.md").read_text().splitlines()
+    )
+
+
+def _row(lines, name, chip):
+    (line,) = (line for line in lines if line.startswith(f"| {name} | {chip} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
 @pytest.mark.parametrize("name", WORKLOADS)
 @pytest.mark.parametrize("chip", CHIPS)
-def test_full_sizes_are_timed(page, chip, name):
-    (line,) = (line for line in page if line.startswith(f"| {name} | {chip} |"))
-    cells = [cell.strip() for cell in line.strip("|").split("|")]
+def test_full_sizes_are_timed(page, documented, chip, name):
+    cells = _row(page, name, chip)
     # No program is faster than the roofline; what is tiny is bound by its launch.
-    assert float(cells[2].split()[0]) > 0 and float(cells[4]) > 0.95, line
+    assert float(cells[2]) > 0 and float(cells[4]) > 0.95, cells
+    # The page is one JAX's; others lower some programs to a little more.
+    assert float(cells[2]) < 1.1 * float(_row(documented, name, chip)[2]), cells
